@@ -1,0 +1,137 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package caddytest runs a real Caddy inside a test: real configuration, real
+// sockets on loopback. Caddy is one per process, so tests that use it do not
+// run in parallel with one another.
+package caddytest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+
+	// what a user's Caddy has
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+)
+
+// Server is the Caddy of this process, stopped when its test ends.
+type Server struct {
+	t       testing.TB
+	logFile string
+}
+
+// Addr gives a loopback address with a port that was free a moment ago.
+func Addr(t testing.TB) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("finding a free port: %v", err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// Run starts Caddy with a Caddyfile. The admin endpoint is off unless the
+// Caddyfile has it, and logs are kept for Logs.
+func Run(t testing.TB, caddyfile string) *Server {
+	t.Helper()
+	s := &Server{t: t, logFile: filepath.Join(t.TempDir(), "caddy.log")}
+	t.Cleanup(func() {
+		if err := caddy.Stop(); err != nil {
+			t.Errorf("stopping Caddy: %v", err)
+		}
+	})
+	s.Reload(caddyfile)
+	return s
+}
+
+// Reload loads another Caddyfile and fails the test if that fails.
+func (s *Server) Reload(caddyfile string) {
+	s.t.Helper()
+	if err := s.TryReload(caddyfile); err != nil {
+		s.t.Fatalf("loading Caddyfile: %v", err)
+	}
+}
+
+// TryReload loads another Caddyfile and returns what Caddy says of it.
+func (s *Server) TryReload(caddyfile string) error {
+	config, err := Adapt(caddyfile)
+	if err != nil {
+		return err
+	}
+	return s.LoadJSON(config)
+}
+
+// LoadJSON loads a configuration in Caddy's own JSON.
+func (s *Server) LoadJSON(config []byte) error {
+	prepared, err := s.prepare(config)
+	if err != nil {
+		return err
+	}
+	return caddy.Load(prepared, true)
+}
+
+// Logs returns all that Caddy has logged, one JSON object a line.
+func (s *Server) Logs() string {
+	s.t.Helper()
+	logs, err := os.ReadFile(s.logFile)
+	if err != nil {
+		s.t.Fatalf("reading Caddy's log: %v", err)
+	}
+	return string(logs)
+}
+
+// prepare sends logs to the file and keeps the test off well-known places: no
+// admin endpoint unless asked for, no configuration saved in the home folder.
+func (s *Server) prepare(config []byte) ([]byte, error) {
+	var root map[string]any
+	if err := json.Unmarshal(config, &root); err != nil {
+		return nil, err
+	}
+	admin := object(root, "admin")
+	if _, ok := admin["listen"]; !ok {
+		admin["disabled"] = true
+	}
+	object(admin, "config")["persist"] = false
+	log := object(object(object(root, "logging"), "logs"), "default")
+	log["writer"] = map[string]any{"output": "file", "filename": s.logFile, "roll": false}
+	log["encoder"] = map[string]any{"format": "json"}
+	return json.Marshal(root)
+}
+
+func object(parent map[string]any, key string) map[string]any {
+	child, ok := parent[key].(map[string]any)
+	if !ok {
+		child = make(map[string]any)
+		parent[key] = child
+	}
+	return child
+}
+
+// Adapt turns a Caddyfile into Caddy's JSON, or says what is wrong with it.
+func Adapt(caddyfile string) ([]byte, error) {
+	adapter := caddyconfig.GetAdapter("caddyfile")
+	config, _, err := adapter.Adapt([]byte(caddyfile), map[string]any{"filename": "Caddyfile"})
+	return config, err
+}
+
+// Validate provisions a Caddyfile's configuration without starting it, as
+// `caddy validate` does.
+func Validate(caddyfile string) error {
+	config, err := Adapt(caddyfile)
+	if err != nil {
+		return err
+	}
+	var parsed caddy.Config
+	if err := json.Unmarshal(config, &parsed); err != nil {
+		return fmt.Errorf("decoding config: %v", err)
+	}
+	return caddy.Validate(&parsed)
+}
