@@ -1,0 +1,99 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package latency is how long an answer takes: a fixed time or a distribution,
+// its forms as text and JSON, and drawing from it.
+//
+// Every form is drawn by its quantile function from one uniform number. So a
+// draw costs the same whatever the form, a cap never loops, and two latencies
+// drawn with the same number can be mixed.
+package latency
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// Latency is how long an answer takes. The zero value is no time at all.
+//
+// As text it has one of these forms; times are Go durations, `0` needs no unit:
+//
+//	0  50ms  1.5s                      always the same
+//	100ms..200ms                       evenly spread over a range
+//	lognormal(70ms,0.3)                median and sigma
+//	lognormal(70ms,0.3,2s)             the same, never above a cap: what is above is drawn again
+//	normal(80ms,10ms)                  mean and standard deviation; what is below 0 is 0
+//	p50=20ms,p90=80ms,p99=300ms        a table of percentiles; p0 and p100 are bounds
+//
+// JSON holds that text, a plain number of milliseconds, or one of WireMock's
+// delay distributions (objects of type fixed, uniform or lognormal).
+//
+// A Latency never changes, so any number of goroutines may share it.
+type Latency struct {
+	form form
+}
+
+// form is one kind of latency.
+type form interface {
+	// quantile gives, in nanoseconds, the latency that the share u of all
+	// draws stays below; u is above 0 and below 1.
+	quantile(u float64) float64
+	// String gives the text that Parse reads.
+	String() string
+}
+
+// Fixed is a latency that is always the same; what is negative counts as 0.
+func Fixed(d time.Duration) Latency {
+	if d <= 0 {
+		return Latency{}
+	}
+	return Latency{fixed(d)}
+}
+
+// IsZero tells whether every draw is 0.
+func (l Latency) IsZero() bool { return l.form == nil }
+
+// Sample draws a latency.
+func (l Latency) Sample(source rand.Source) time.Duration {
+	switch f := l.form.(type) {
+	case nil:
+		return 0
+	case fixed:
+		return time.Duration(f)
+	}
+	return duration(l.form.quantile(uniform(source)))
+}
+
+// SampleBetween draws a latency on the way from one to another: at share 0 it
+// is the first, at 1 the second, in between every percentile moves in a
+// straight line. A share outside of 0 and 1 counts as the nearer of them.
+func SampleBetween(from, to Latency, share float64, source rand.Source) time.Duration {
+	share = min(max(share, 0), 1)
+	u := uniform(source)
+	return duration((1-share)*from.quantile(u) + share*to.quantile(u))
+}
+
+func (l Latency) quantile(u float64) float64 {
+	if l.form == nil {
+		return 0
+	}
+	return l.form.quantile(u)
+}
+
+// uniform draws a number above 0 and below 1.
+func uniform(source rand.Source) float64 {
+	const bits = 52 // one less than a float64 holds, so that the half below is kept
+	return (float64(source.Uint64()>>(64-bits)) + 0.5) / (1 << bits)
+}
+
+// duration rounds nanoseconds and keeps them within what a Duration holds.
+func duration(ns float64) time.Duration {
+	switch {
+	case ns >= unlimited:
+		return math.MaxInt64
+	case ns > 0:
+		return time.Duration(math.Round(ns))
+	}
+	return 0
+}
