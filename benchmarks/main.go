@@ -1,0 +1,77 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command benchmarks runs Rehearsal beside what it is measured against, in
+// turns on the same machine, and prints medians and ratios as Markdown.
+//
+//	go run ./benchmarks [-short] [-rounds 5] [-seconds 5] [comparison...]
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"slices"
+	"time"
+)
+
+// comparison is one question asked of the machine, like "what does the
+// simulator cost beside nginx?".
+type comparison struct {
+	name string
+	asks string
+	run  func(*lab) error
+}
+
+// comparisons in the order in which they run when none is named.
+var comparisons = []comparison{
+	{"simulator", "What does a simulated answer cost beside Caddy's respond?", simulatorBesideRespond},
+}
+
+func main() {
+	log.SetFlags(0)
+	short := flag.Bool("short", false, "one round of a second each: does everything run?")
+	rounds := flag.Int("rounds", 5, "rounds; in each, every contender has its turn")
+	seconds := flag.Float64("seconds", 5, "length of a turn")
+	list := flag.Bool("list", false, "list the comparisons")
+	flag.Parse()
+
+	if *list {
+		for _, c := range comparisons {
+			fmt.Printf("%-12s %s\n", c.name, c.asks)
+		}
+		return
+	}
+	turn := time.Duration(*seconds * float64(time.Second))
+	if *short {
+		*rounds, turn = 1, time.Second
+	}
+	if err := runAll(flag.Args(), &lab{rounds: *rounds, turn: turn, short: *short, out: os.Stdout}); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func runAll(names []string, l *lab) error {
+	for _, name := range names {
+		if !slices.ContainsFunc(comparisons, func(c comparison) bool { return c.name == name }) {
+			return fmt.Errorf("there is no comparison '%s'; -list shows them", name)
+		}
+	}
+	defer l.close()
+	if err := l.open(); err != nil {
+		return err
+	}
+	fmt.Fprintf(l.out, "Measured %s on %s; %d rounds of %s a turn, medians.\n", time.Now().Format("2006-01-02"), machine(), l.rounds, l.turn)
+	for _, c := range comparisons {
+		if len(names) > 0 && !slices.Contains(names, c.name) {
+			continue
+		}
+		fmt.Fprintf(l.out, "\n## %s\n\n%s\n", c.name, c.asks)
+		if err := c.run(l); err != nil {
+			return fmt.Errorf("%s: %v", c.name, err)
+		}
+		l.stopServers()
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// contender is one side of a comparison.
+type contender struct {
+	name string
+	load func(time.Duration) (turn, error)
+}
+
+// underWrk makes a contender of a server that wrk loads.
+func underWrk(name string, w wrk, s *server, path string) contender {
+	return contender{name, func(length time.Duration) (turn, error) { return w.run(s, s.url(path), length) }}
+}
+
+// compare gives every contender its turn in every round, so that a machine
+// that drifts hits all of them alike, and prints a row for each. Ratios are
+// taken to the first contender, which is the yardstick.
+func (l *lab) compare(title string, contenders ...contender) error {
+	turns := make([][]turn, len(contenders))
+	for round := range l.rounds + 1 {
+		for i, c := range contenders {
+			length := l.turn
+			if round == 0 { // warm up
+				length = min(length, time.Second)
+			}
+			t, err := c.load(length)
+			if err != nil {
+				return fmt.Errorf("%s: %v", c.name, err)
+			}
+			if round > 0 {
+				turns[i] = append(turns[i], t)
+			}
+		}
+	}
+	fmt.Fprintf(l.out, "\n%s\n\n", title)
+	fmt.Fprintln(l.out, "| contender | requests/s | × | CPU µs/request | × | p50 | p99 | memory | errors |")
+	fmt.Fprintln(l.out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+	for i, c := range contenders {
+		rate := func(t turn) float64 { return t.rate }
+		cpu := func(t turn) float64 { return t.cpu }
+		fmt.Fprintf(l.out, "| %s | %.0f | %.2f | %.2f | %.2f | %s | %s | %s | %d |\n", c.name,
+			median(turns[i], rate), ratio(turns[i], turns[0], rate),
+			median(turns[i], cpu), ratio(turns[i], turns[0], cpu),
+			short(median(turns[i], func(t turn) time.Duration { return t.p50 })),
+			short(median(turns[i], func(t turn) time.Duration { return t.p99 })),
+			mebibytes(median(turns[i], func(t turn) int64 { return t.memory })),
+			sum(turns[i], func(t turn) int64 { return t.errors }))
+	}
+	return nil
+}
+
+func median[T cmp.Ordered](turns []turn, of func(turn) T) T {
+	values := make([]T, 0, len(turns))
+	for _, t := range turns {
+		values = append(values, of(t))
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// ratio is the median of the rounds' ratios, which drifts less than the ratio
+// of medians.
+func ratio(turns, yardstick []turn, of func(turn) float64) float64 {
+	ratios := make([]float64, 0, len(turns))
+	for i := range turns {
+		if base := of(yardstick[i]); base > 0 {
+			ratios = append(ratios, of(turns[i])/base)
+		}
+	}
+	if len(ratios) == 0 {
+		return 0
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2]
+}
+
+func sum(turns []turn, of func(turn) int64) (total int64) {
+	for _, t := range turns {
+		total += of(t)
+	}
+	return total
+}
+
+func short(d time.Duration) string {
+	digits := time.Microsecond
+	if d >= 10*time.Millisecond {
+		digits = 100 * time.Microsecond
+	}
+	return strings.Replace(d.Round(digits).String(), "µs", " µs", 1)
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
