@@ -1,0 +1,206 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording/fb"
+)
+
+const (
+	readAhead = 64 << 10
+
+	// firstStep is how much memory a record gets before its bytes are there: its
+	// length is not trusted with more.
+	firstStep = 64 << 10
+)
+
+// Reader reads a recording record by record. It takes as much memory as the
+// largest record so far.
+type Reader struct {
+	source  *bufio.Reader
+	records *bufio.Reader // source, or what the LZ4 frames in it hold
+	buffer  []byte
+	offset  int64
+	count   int64
+	err     error
+
+	table    fb.Request
+	answer   fb.Response
+	request  Request
+	response Response
+}
+
+// NewReader reads a recording from r, whether it is in LZ4 frames or plain.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{source: bufio.NewReaderSize(r, readAhead)}
+}
+
+// Offset tells where the next record begins, in uncompressed bytes.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Next returns the next record. At the end of a whole recording, and of an
+// empty one, the error is io.EOF; at a cut or damaged place it is a
+// *DamageError, and if there has been no record at all it may be
+// ErrNotRecording.
+func (r *Reader) Next() (*Request, error) {
+	if r.err == nil {
+		r.err = r.next()
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return &r.request, nil
+}
+
+func (r *Reader) next() error {
+	if r.records == nil {
+		if err := r.sniff(); err != nil {
+			return err
+		}
+	}
+	length, err := r.length()
+	if err != nil {
+		return err
+	}
+	if err := r.fill(length); err != nil {
+		return r.damage(err)
+	}
+	if err := verify(r.buffer); err != nil {
+		return r.unreadable(err)
+	}
+	r.decode()
+	r.offset += prefixSize + int64(length)
+	r.count++
+	return nil
+}
+
+// sniff finds out whether the recording is compressed.
+func (r *Reader) sniff() error {
+	start, err := r.source.Peek(4)
+	switch {
+	case len(start) == 0 && errors.Is(err, io.EOF):
+		return io.EOF
+	case err != nil && !errors.Is(err, io.EOF):
+		return r.damage(err)
+	case isFrame(start):
+		r.records = bufio.NewReaderSize(lz4.NewReader(r.source), readAhead)
+	default:
+		r.records = r.source
+	}
+	return nil
+}
+
+// isFrame tells whether an LZ4 frame, perhaps one to be skipped, starts so. Of
+// a start cut short it says what it may have become.
+func isFrame(start []byte) bool {
+	if len(start) == 4 && start[0]&0xf0 == 0x50 && bytes.Equal(start[1:], []byte{0x2a, 0x4d, 0x18}) {
+		return true
+	}
+	return bytes.HasPrefix([]byte{0x04, 0x22, 0x4d, 0x18}, start)
+}
+
+// length reads the length of the next record. By the FlatBuffer's first bytes,
+// which point into it, it tells a length from the start of some other file.
+func (r *Reader) length() (int, error) {
+	prefix, err := r.records.Peek(prefixSize)
+	switch {
+	case len(prefix) == 0 && errors.Is(err, io.EOF):
+		return 0, io.EOF
+	case len(prefix) < prefixSize && errors.Is(err, io.EOF):
+		return 0, r.unreadable(io.ErrUnexpectedEOF)
+	case err != nil:
+		return 0, r.damage(err)
+	}
+	length := binary.LittleEndian.Uint64(prefix)
+	if length > MaxRecord {
+		return 0, r.unreadable(fmt.Errorf("a record of %d bytes is larger than any can be", length))
+	}
+	if start, _ := r.records.Peek(prefixSize + rootSize); len(start) == prefixSize+rootSize {
+		if root := binary.LittleEndian.Uint32(start[prefixSize:]); uint64(root) >= length {
+			return 0, r.unreadable(errNotRequest)
+		}
+	}
+	_, err = r.records.Discard(prefixSize)
+	return int(length), err
+}
+
+// fill reads a record of the length, getting memory only as its bytes come in.
+func (r *Reader) fill(length int) error {
+	r.buffer = r.buffer[:0]
+	for len(r.buffer) < length {
+		if len(r.buffer) == cap(r.buffer) {
+			larger := make([]byte, len(r.buffer), min(max(firstStep, 2*cap(r.buffer)), max(firstStep, length)))
+			copy(larger, r.buffer)
+			r.buffer = larger
+		}
+		have := len(r.buffer)
+		r.buffer = r.buffer[:min(cap(r.buffer), length)]
+		if _, err := io.ReadFull(r.records, r.buffer[have:]); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// damage is the error for bytes that cannot be read.
+func (r *Reader) damage(err error) error {
+	return &DamageError{Offset: r.offset, Records: r.count, Err: err}
+}
+
+// unreadable is the error for bytes that can be read but are no record: if not
+// even the first is one, this is no recording.
+func (r *Reader) unreadable(err error) error {
+	if r.count == 0 {
+		return ErrNotRecording
+	}
+	return r.damage(err)
+}
+
+// decode fills the request from the verified bytes in the buffer.
+func (r *Reader) decode() {
+	t := &r.table
+	t.Init(r.buffer, flatbuffers.GetUOffsetT(r.buffer))
+	r.request = Request{
+		ID:       t.Id(),
+		Method:   t.Method(),
+		URI:      t.Uri(),
+		Headers:  t.Headers(),
+		Body:     t.BodyBytes(),
+		TimeNS:   t.TimeNs(),
+		Scheme:   t.Scheme(),
+		Host:     t.Host(),
+		Proto:    t.Proto(),
+		Remote:   t.Remote(),
+		BodySize: t.BodySize(),
+		Trailers: t.Trailers(),
+		Error:    t.Error(),
+	}
+	answer := t.Response(&r.answer)
+	if answer == nil {
+		return
+	}
+	r.response = Response{
+		Status:     int(answer.Status()),
+		Headers:    answer.Headers(),
+		Body:       answer.BodyBytes(),
+		BodySize:   answer.BodySize(),
+		Trailers:   answer.Trailers(),
+		DurationNS: answer.DurationNs(),
+		Error:      answer.Error(),
+	}
+	r.request.Response = &r.response
+}
