@@ -1,0 +1,57 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+)
+
+func init() {
+	caddyconfig.RegisterAdapter("recipe", Adapter{})
+}
+
+// defaultListen is where recipes without a configuration around them are
+// served.
+const defaultListen = ":8080"
+
+// Adapter turns recipes into a configuration for Caddy: a server on :8080 that
+// plays them, with the recipe API on. The recipes are one object or a list, or
+// stand beside the address to listen on:
+//
+//	{"listen": "127.0.0.1:9000", "recipes": [...]}
+type Adapter struct{}
+
+// Adapt turns recipes into Caddy's JSON. It reads nothing but the body.
+func (Adapter) Adapt(body []byte, _ map[string]any) ([]byte, []caddyconfig.Warning, error) {
+	book, err := recipe.ParseBook(body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("adapting recipe: %w", err)
+	}
+	if book.Listen == "" {
+		book.Listen = defaultListen
+	}
+	var warnings []caddyconfig.Warning
+	handler := Handler{Name: "simulator", Recipes: book.Recipes, Admin: DefaultAdmin}
+	app := caddyhttp.App{Servers: map[string]*caddyhttp.Server{
+		"simulator": {
+			Listen: []string{book.Listen},
+			Routes: caddyhttp.RouteList{{
+				HandlersRaw: []json.RawMessage{
+					caddyconfig.JSONModuleObject(handler, "handler", "simulator", &warnings),
+				},
+			}},
+		},
+	}}
+	config := map[string]any{"apps": map[string]any{"http": app}}
+	return caddyconfig.JSON(config, &warnings), warnings, nil
+}
+
+// Interface guard
+var _ caddyconfig.Adapter = Adapter{}

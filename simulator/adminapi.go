@@ -1,0 +1,126 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+)
+
+func init() {
+	caddy.RegisterModule(adminAPI{})
+}
+
+// adminAPI is a module that gives Caddy's admin API a view of the simulators
+// that run, whatever sites they serve:
+//
+//	GET  /rehearsal/simulators
+//	GET  /rehearsal/simulators/<name>/recipes
+//	POST /rehearsal/simulators/<name>/recipes
+//	POST /rehearsal/simulators/<name>/restart
+type adminAPI struct{}
+
+// CaddyModule returns the Caddy module information.
+func (adminAPI) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "admin.api.rehearsal_simulators",
+		New: func() caddy.Module { return new(adminAPI) },
+	}
+}
+
+// Routes gives the paths of the API.
+func (adminAPI) Routes() []caddy.AdminRoute {
+	const base = "/rehearsal/simulators"
+	return []caddy.AdminRoute{
+		{Pattern: base, Handler: caddy.AdminHandlerFunc(listSimulators)},
+		{Pattern: base + "/{name}/recipes", Handler: caddy.AdminHandlerFunc(serveRecipes)},
+		{Pattern: base + "/{name}/restart", Handler: caddy.AdminHandlerFunc(restartSimulator)},
+	}
+}
+
+// simulatorStatus is what the list tells of a simulator.
+type simulatorStatus struct {
+	Name     string        `json:"name"`
+	Requests uint64        `json:"requests"`
+	Routes   []routeStatus `json:"routes"`
+}
+
+type routeStatus struct {
+	Route    string          `json:"route"`
+	Stage    int             `json:"stage"`
+	Status   int             `json:"status"`
+	Latency  latency.Latency `json:"latency"`
+	Requests uint64          `json:"requests"`
+}
+
+func listSimulators(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return methodNotAllowed(w, "GET")
+	}
+	list := []simulatorStatus{}
+	for _, r := range all() {
+		counts, byRoute := r.Counted()
+		status := simulatorStatus{Name: r.Name(), Requests: counts.Total()}
+		for _, route := range r.Status() {
+			status.Routes = append(status.Routes, routeStatus{
+				Route: route.Route, Stage: route.Stage, Status: route.Status, Latency: route.Latency,
+				Requests: byRoute[route.Route].Total(),
+			})
+		}
+		list = append(list, status)
+	}
+	return sendJSON(w, http.StatusOK, list)
+}
+
+func serveRecipes(w http.ResponseWriter, r *http.Request) error {
+	s, err := named(r)
+	if err != nil {
+		return err
+	}
+	switch r.Method {
+	case http.MethodGet:
+		return sendJSON(w, http.StatusOK, s.Recipes())
+	case http.MethodPost:
+		return addRecipes(w, r, s.Scenario, caddy.Log().Named("admin.api.simulators"), anyRecipe)
+	}
+	return methodNotAllowed(w, "GET, POST")
+}
+
+func restartSimulator(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodPost {
+		return methodNotAllowed(w, "POST")
+	}
+	s, err := named(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Restart(); err != nil {
+		return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err}
+	}
+	return sendJSON(w, http.StatusOK, s.Recipes())
+}
+
+// named gives the simulator that the path names.
+func named(r *http.Request) (*running, error) {
+	name := r.PathValue("name")
+	for _, s := range all() {
+		if s.Name() == name {
+			return s, nil
+		}
+	}
+	return nil, caddy.APIError{HTTPStatus: http.StatusNotFound, Err: fmt.Errorf("there is no simulator '%s'", name)}
+}
+
+func methodNotAllowed(w http.ResponseWriter, allowed string) error {
+	w.Header().Set("Allow", allowed)
+	return caddy.APIError{HTTPStatus: http.StatusMethodNotAllowed, Err: errors.New("method not allowed")}
+}
+
+// Interface guard
+var _ caddy.AdminRouter = adminAPI{}

@@ -1,0 +1,109 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package answer is what the simulator sends for a request, as plain data:
+// decided in one place, written by whoever holds the connection.
+package answer
+
+import (
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Answer is what one request gets.
+type Answer struct {
+	*Response
+
+	// Latency is the time from the request to the first byte of the answer.
+	Latency time.Duration
+
+	// Route and Stage say what decided the answer: a route's pattern and the
+	// number of its stage, counted from 1; 0 is what holds outside of stages.
+	Route string
+	Stage int
+}
+
+// Response is an answer's message. It is made once, shared by all requests
+// that get it, and never changes.
+type Response struct {
+	Status int
+	// Fields are the header fields, without those of the framing.
+	Fields []Field
+	// Length is the value of Content-Length; empty where there must be none.
+	Length string
+	// Content is the body; empty if the status has none.
+	Content Content
+	// Lines counts the values of all fields.
+	Lines int
+}
+
+// Field is a header field and its lines; the name is in canonical form.
+type Field struct {
+	Name   string
+	Values []string
+	// Hop marks a field that is about one connection. HTTP/2 and 3 forbid it.
+	Hop bool
+}
+
+// Content is the bytes of a body, in parts that many answers share, or a file.
+type Content struct {
+	Parts [][]byte
+	File  string
+	Size  int64
+}
+
+// Bytes makes a content of a single block.
+func Bytes(block []byte) Content {
+	if len(block) == 0 {
+		return Content{}
+	}
+	return Content{Parts: [][]byte{block}, Size: int64(len(block))}
+}
+
+// NewResponse puts a message together. A status that has no body loses it.
+func NewResponse(status int, fields []Field, content Content) *Response {
+	r := &Response{Status: status, Fields: fields}
+	if HasBody(status) {
+		r.Content = content
+	}
+	if HasLength(status) {
+		r.Length = strconv.FormatInt(r.Content.Size, 10)
+	}
+	for _, field := range fields {
+		r.Lines += len(field.Values)
+	}
+	return r
+}
+
+// HasBody tells whether answers of a status have a body at all.
+func HasBody(status int) bool { return status != 205 && HasLength(status) }
+
+// HasLength tells whether answers of a status say how long their body is.
+func HasLength(status int) bool { return status >= 200 && status != 204 && status != 304 }
+
+// hops are the fields that concern one connection.
+var hops = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Upgrade", "Te"}
+
+// NewField makes a field with its name in canonical form.
+func NewField(name string, values ...string) Field {
+	name = textproto.CanonicalMIMEHeaderKey(name)
+	return Field{Name: name, Values: values, Hop: slices.Contains(hops, name)}
+}
+
+// TypeOf gives the Content-Type of a body that comes with none: JSON if it
+// begins like it, else HTML.
+func TypeOf(body string) string {
+	body = strings.TrimLeft(body, " \t\r\n")
+	if strings.HasPrefix(body, "{") || strings.HasPrefix(body, "[") {
+		return "application/json; charset=utf-8"
+	}
+	return "text/html; charset=utf-8"
+}
+
+// NewText makes a message of plain text.
+func NewText(status int, text string) *Response {
+	return NewResponse(status, []Field{NewField("Content-Type", "text/plain; charset=utf-8")}, Bytes([]byte(text)))
+}

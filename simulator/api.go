@@ -1,0 +1,137 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+)
+
+// DefaultAdmin is the path of the recipe API unless another one is given.
+const DefaultAdmin = "/_admin"
+
+// endpoint is one path of the recipe API.
+type endpoint struct {
+	methods []string
+	serve   func(*Handler, http.ResponseWriter, *http.Request) error
+}
+
+// endpoints are the paths of origin_simulator's API, below the prefix. As
+// there, restart and clear_current_count take a GET too.
+var endpoints = map[string]endpoint{
+	"/status":              {reading, (*Handler).serveStatus},
+	"/current_recipe":      {reading, (*Handler).serveCurrentRecipe},
+	"/routes":              {reading, (*Handler).serveRoutes},
+	"/routes_status":       {reading, (*Handler).serveRoutesStatus},
+	"/current_count":       {reading, (*Handler).serveCurrentCount},
+	"/add_recipe":          {posting, (*Handler).serveAddRecipe},
+	"/restart":             {either, (*Handler).serveRestart},
+	"/clear_current_count": {either, (*Handler).serveClearCount},
+}
+
+var (
+	reading = []string{http.MethodGet, http.MethodHead}
+	posting = []string{http.MethodPost}
+	either  = []string{http.MethodGet, http.MethodHead, http.MethodPost}
+)
+
+// serveAPI serves the recipe API; path is what follows the prefix.
+func (h *Handler) serveAPI(w http.ResponseWriter, r *http.Request, path string) error {
+	endpoint, ok := endpoints[path]
+	if !ok {
+		return sendText(w, http.StatusNotFound, "Not found")
+	}
+	if !slices.Contains(endpoint.methods, r.Method) {
+		w.Header().Set("Allow", strings.Join(endpoint.methods, ", "))
+		return sendText(w, http.StatusMethodNotAllowed, "Method not allowed")
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return endpoint.serve(h, w, r)
+}
+
+func (h *Handler) serveStatus(w http.ResponseWriter, _ *http.Request) error {
+	return sendText(w, http.StatusOK, "ok!")
+}
+
+func (h *Handler) serveCurrentRecipe(w http.ResponseWriter, _ *http.Request) error {
+	if recipes := h.scenario.Recipes(); len(recipes) > 0 {
+		return sendJSON(w, http.StatusOK, recipes)
+	}
+	return sendJSON(w, http.StatusOK, scenario.NotSet(h.postTo()))
+}
+
+func (h *Handler) serveRoutes(w http.ResponseWriter, _ *http.Request) error {
+	var lines []string
+	for _, status := range h.scenario.Status() {
+		lines = append(lines, status.Route)
+	}
+	return sendText(w, http.StatusOK, strings.Join(lines, "\n"))
+}
+
+func (h *Handler) serveRoutesStatus(w http.ResponseWriter, _ *http.Request) error {
+	var lines []string
+	for _, status := range h.scenario.Status() {
+		lines = append(lines, fmt.Sprintf("%s %d %s", status.Route, status.Status, milliseconds(status.Latency)))
+	}
+	return sendText(w, http.StatusOK, strings.Join(lines, "\n"))
+}
+
+// milliseconds writes a fixed latency as origin_simulator does, a bare number
+// of milliseconds, and any other in its own form.
+func milliseconds(l latency.Latency) string {
+	d, err := time.ParseDuration(l.String())
+	if err != nil {
+		return l.String()
+	}
+	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64)
+}
+
+func (h *Handler) serveCurrentCount(w http.ResponseWriter, _ *http.Request) error {
+	all, byRoute := h.scenario.Counted()
+	routes := make(map[string]any, len(byRoute))
+	for route, counts := range byRoute {
+		routes[route] = countObject(counts)
+	}
+	object := countObject(all)
+	object["routes"] = routes
+	return sendJSON(w, http.StatusOK, object)
+}
+
+func countObject(counts scenario.Counts) map[string]any {
+	object := map[string]any{"total_requests": counts.Total()}
+	for status, n := range counts {
+		object[strconv.Itoa(status)] = n
+	}
+	return object
+}
+
+func (h *Handler) serveClearCount(w http.ResponseWriter, _ *http.Request) error {
+	h.scenario.ClearCounts()
+	return send(w, http.StatusOK, "application/json; charset=utf-8", []byte(`{"cleared": "yes"}`))
+}
+
+func (h *Handler) serveRestart(w http.ResponseWriter, _ *http.Request) error {
+	h.scenario.Forget()
+	h.logger.Info("all recipes forgotten")
+	return sendText(w, http.StatusOK, "ok!")
+}
+
+func (h *Handler) serveAddRecipe(w http.ResponseWriter, r *http.Request) error {
+	return addRecipes(w, r, h.scenario, h.logger, refuseFiles)
+}
+
+// postTo tells where recipes can be posted.
+func (h *Handler) postTo() string {
+	if h.Admin == "" {
+		return DefaultAdmin + "/add_recipe"
+	}
+	return h.Admin + "/add_recipe"
+}

@@ -1,0 +1,144 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("simulator", parseCaddyfile)
+}
+
+// parseCaddyfile sets up the handler and gives it a name, so that directives
+// that say the same are scenarios of their own.
+func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	h := new(Handler)
+	if err := h.UnmarshalCaddyfile(helper.Dispenser); err != nil {
+		return nil, err
+	}
+	if h.Name == "" {
+		h.Name = nextName(helper.State)
+	}
+	return h, nil
+}
+
+// nextName counts the directives of a Caddyfile that give no name.
+func nextName(state map[string]any) string {
+	const key = "rehearsal.simulators"
+	before, _ := state[key].(int)
+	state[key] = before + 1
+	if before == 0 {
+		return "simulator"
+	}
+	return "simulator" + strconv.Itoa(before+1)
+}
+
+// UnmarshalCaddyfile sets up the handler from Caddyfile tokens. Syntax:
+//
+//	simulator [<matcher>] [<recipe-file>...] {
+//	    recipe         <file>...
+//	    route          <pattern> { ... }
+//	    origin         <url>
+//	    body           <text>
+//	    body_file      <path>
+//	    random_content <size>[..<size>]
+//	    header         <field> <value>
+//	    stage          <at> <status> [<latency>]
+//	    name           <name>
+//	    admin          [<prefix>]
+//	}
+//
+// The options from origin to stage make a recipe: inside of route for its
+// pattern, outside for all paths. recipe, route, header and stage may be given
+// more than once.
+func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume directive name
+	h.RecipeFiles = d.RemainingArgs()
+	var all recipe.Recipe
+	var once words.Once
+	inline := false
+	for d.NextBlock(0) {
+		if err := once.Check(d, append(repeatable, "recipe", "route")...); err != nil {
+			return err
+		}
+		var err error
+		switch d.Val() {
+		case "recipe":
+			err = h.parseFiles(d)
+		case "route":
+			err = h.parseRoute(d)
+		case "name":
+			h.Name, err = words.Text(d)
+		case "admin":
+			err = h.parseAdmin(d)
+		default:
+			inline = true
+			err = parseOption(d, &all)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if inline {
+		return h.add(d, all)
+	}
+	return nil
+}
+
+func (h *Handler) parseFiles(d *caddyfile.Dispenser) error {
+	files := d.RemainingArgs()
+	if len(files) == 0 {
+		return d.ArgErr()
+	}
+	h.RecipeFiles = append(h.RecipeFiles, files...)
+	return nil
+}
+
+func (h *Handler) parseAdmin(d *caddyfile.Dispenser) error {
+	h.Admin = DefaultAdmin
+	if d.NextArg() {
+		h.Admin = d.Val()
+	}
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	return nil
+}
+
+func (h *Handler) parseRoute(d *caddyfile.Dispenser) error {
+	var r recipe.Recipe
+	if !d.AllArgs(&r.Route) {
+		return d.ArgErr()
+	}
+	var once words.Once
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		if err := once.Check(d, repeatable...); err != nil {
+			return err
+		}
+		if err := parseOption(d, &r); err != nil {
+			return err
+		}
+	}
+	return h.add(d, r)
+}
+
+// add checks a recipe, so that what is wrong has a line.
+func (h *Handler) add(d *caddyfile.Dispenser, r recipe.Recipe) error {
+	if err := r.Validate(); err != nil {
+		return d.WrapErr(err)
+	}
+	h.Recipes = append(h.Recipes, r)
+	return nil
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*Handler)(nil)

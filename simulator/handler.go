@@ -1,0 +1,160 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
+	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+)
+
+func init() {
+	caddy.RegisterModule(Handler{})
+}
+
+// Handler answers requests as recipes say, stage by stage. It answers every
+// request that reaches it and never passes one on.
+//
+// What runs belongs to the name and the recipes: a reload that changes neither
+// leaves the clock and the recipes that were posted as they are; others start
+// again.
+type Handler struct {
+	// The name of the running scenario in metrics, logs and Caddy's admin API.
+	// Handlers of the same name must have the same recipes, and share one
+	// scenario. Default: made from the recipes. The Caddyfile gives
+	// `simulator`, `simulator2` and so on, in the order of the directives.
+	Name string `json:"name,omitempty"`
+
+	// Files with recipes in JSON, one recipe or a list each. Placeholders that
+	// are known at load, like `{env.RECIPES}`, are replaced.
+	RecipeFiles []string `json:"recipe_files,omitempty"`
+
+	// Recipes: a list, or a single one. No two of them, files included, may have
+	// the same route.
+	Recipes recipe.List `json:"recipes,omitempty"`
+
+	// The path under which the recipe API is served, like `/_admin`. Who can
+	// reach it can have the server fetch any URL. Default: there is no such API.
+	Admin string `json:"admin,omitempty"`
+
+	logger   *zap.Logger
+	scenario *scenario.Scenario
+	held     []hold
+}
+
+// CaddyModule returns the Caddy module information.
+func (Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.handlers.simulator",
+		New: func() caddy.Module { return new(Handler) },
+	}
+}
+
+// Provision reads the recipes and takes up the scenario that they make.
+func (h *Handler) Provision(ctx caddy.Context) error {
+	h.logger = ctx.Logger()
+	if err := metrics.Register(ctx.GetMetricsRegistry(), collectors()...); err != nil {
+		return err
+	}
+	if h.Admin != "" && (!strings.HasPrefix(h.Admin, "/") || strings.HasSuffix(h.Admin, "/")) {
+		return fmt.Errorf("admin: '%s' is not a path like %s", h.Admin, DefaultAdmin)
+	}
+	recipes, err := h.load()
+	if err != nil {
+		return err
+	}
+	if err := h.takeUp(ctx, recipes); err != nil {
+		return err
+	}
+	return h.subscribe(ctx)
+}
+
+// load gives all recipes of the configuration, checked.
+func (h *Handler) load() (recipe.List, error) {
+	var all recipe.List
+	for _, name := range h.RecipeFiles {
+		list, err := readRecipes(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	for i, own := range h.Recipes {
+		own.Stages = slices.Clone(own.Stages) // checking sorts them
+		if err := own.Validate(); err != nil {
+			return nil, h.Recipes.At(i, err)
+		}
+		all = append(all, own)
+	}
+	return all, checkRoutes(all)
+}
+
+// checkRoutes refuses a configuration that has two answers to the same request.
+func checkRoutes(all recipe.List) error {
+	taken := make(map[string]bool, len(all))
+	for _, r := range all {
+		if taken[r.Route] {
+			return fmt.Errorf("route %s has more than one recipe", r.Route)
+		}
+		taken[r.Route] = true
+	}
+	return nil
+}
+
+func readRecipes(name string) (recipe.List, error) {
+	name, err := caddy.NewReplacer().ReplaceOrErr(name, true, true)
+	if err != nil {
+		return nil, fmt.Errorf("recipe file: %v", err)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading recipes: %v", err)
+	}
+	list, err := recipe.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("recipe file %s: %w", name, err)
+	}
+	return list, nil
+}
+
+// Cleanup lets go of the scenario, which ends with the last handler that has
+// it. Requests that are in hand are answered all the same.
+func (h *Handler) Cleanup() error {
+	var errs []error
+	for _, hold := range h.held {
+		_, err := hold.pool.Delete(hold.key)
+		errs = append(errs, err)
+	}
+	h.held = nil
+	return errors.Join(errs...)
+}
+
+// ServeHTTP answers a request, or serves the recipe API.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	if h.Admin != "" {
+		if path, ok := strings.CutPrefix(r.URL.Path, h.Admin); ok && (path == "" || path[0] == '/') {
+			return h.serveAPI(w, r, path)
+		}
+	}
+	return h.serve(w, r)
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.CleanerUpper          = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)

@@ -1,0 +1,72 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+// site gives the Caddyfile of a site on an address with these lines in it.
+func site(addr string, lines ...string) string {
+	return "http://" + addr + " {\n" + strings.Join(lines, "\n") + "\n}\n"
+}
+
+// serve runs Caddy with one site and gives its URL.
+func serve(t testing.TB, lines ...string) (*caddytest.Server, string) {
+	t.Helper()
+	addr := caddytest.Addr(t)
+	return caddytest.Run(t, site(addr, lines...)), "http://" + addr
+}
+
+// get asks for a URL and gives the status and the body.
+func get(t testing.TB, url string) (int, string) {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read(t, resp)
+}
+
+// post posts to a URL and gives the status and the body.
+func post(t testing.TB, url, body string) (int, string) {
+	t.Helper()
+	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read(t, resp)
+}
+
+func read(t testing.TB, resp *http.Response) (int, string) {
+	t.Helper()
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+func wantStatus(t testing.TB, url string, want int) {
+	t.Helper()
+	if status, body := get(t, url); status != want {
+		t.Errorf("%s: got %d %.200s, want %d", url, status, body, want)
+	}
+}
+
+func eventually(t testing.TB, what func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !what(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not come to pass")
+		}
+	}
+}

@@ -1,0 +1,51 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+)
+
+// log tells what was decided: for debugging, and in the access log if the
+// server keeps one.
+func (h *Handler) log(r *http.Request, a *answer.Answer) {
+	if c := h.logger.Check(zapcore.DebugLevel, "answering"); c != nil {
+		c.Write(zap.String("method", r.Method), zap.String("uri", r.RequestURI),
+			zap.Int("status", a.Status), zap.Object("simulator", decisionOf(a)))
+	}
+	ctx := r.Context()
+	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || server == nil || server.Logs == nil {
+		return
+	}
+	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+		extra.Set(zap.Object("simulator", decisionOf(a)))
+	}
+}
+
+// decision is what the log tells of an answer. It is a copy, so that an answer
+// that nothing logs stays off the heap.
+type decision struct {
+	route   string
+	stage   int
+	latency time.Duration
+}
+
+func decisionOf(a *answer.Answer) decision { return decision{a.Route, a.Stage, a.Latency} }
+
+// MarshalLogObject writes it.
+func (d decision) MarshalLogObject(enc zapcore.ObjectEncoder) error {
+	enc.AddString("route", d.route)
+	enc.AddInt("stage", d.stage)
+	enc.AddDuration("latency", d.latency)
+	return nil
+}

@@ -1,0 +1,37 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+)
+
+// collectors are the metrics of all simulators.
+func collectors() []prometheus.Collector {
+	return append(scenario.Collectors(), stages)
+}
+
+// stages tells which stage is in force, looked up when it is asked.
+var stages prometheus.Collector = stageCollector{prometheus.NewDesc(
+	"caddy_simulator_stage",
+	"Number of the stage in force, counted from 1; 0 before the first.",
+	[]string{"simulator", "route"}, nil,
+)}
+
+type stageCollector struct{ desc *prometheus.Desc }
+
+// Describe tells what Collect gives.
+func (c stageCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.desc }
+
+// Collect gives the stage of every route of every scenario that runs.
+func (c stageCollector) Collect(metrics chan<- prometheus.Metric) {
+	for _, r := range all() {
+		for _, status := range r.Status() {
+			metrics <- prometheus.MustNewConstMetric(
+				c.desc, prometheus.GaugeValue, float64(status.Stage), r.Name(), status.Route)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recipe
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// MarshalJSON writes a recipe as it was read, and with a route in any case.
+func (r Recipe) MarshalJSON() ([]byte, error) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(r.written, &fields) != nil {
+		return r.encode()
+	}
+	route, given := fields["route"]
+	switch {
+	case !given:
+		route, err := encode(map[string]string{"route": r.Route})
+		return slices.Concat(route[:len(route)-1], []byte(","), bytes.TrimSpace(r.written)[1:]), err
+	case isNull(route):
+		return r.encode()
+	}
+	return r.written, nil
+}
+
+// encode writes a recipe from what it says.
+func (r Recipe) encode() ([]byte, error) {
+	type plain Recipe
+	return encode(plain(r))
+}
+
+// encode leaves the angle brackets of holes as they are.
+func encode(value any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(value)
+	return bytes.TrimSpace(out.Bytes()), err
+}
+
+// MarshalJSON writes the stage as origin_simulator has it: no latency is 0.
+func (s Stage) MarshalJSON() ([]byte, error) {
+	type plain Stage
+	out := struct {
+		plain
+		Latency any `json:"latency"`
+	}{plain(s), 0}
+	if !s.Latency.IsZero() {
+		out.Latency = s.Latency
+	}
+	return encode(out)
+}

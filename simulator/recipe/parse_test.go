@@ -1,0 +1,209 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recipe
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+const stages = `"stages":[{"at":0,"status":200,"latency":0}]`
+
+func TestParseReadsWhatIsSaid(t *testing.T) {
+	list, err := Parse([]byte(`[{
+		"route": "/news*", "body": "<<1kb>>", "random_content": null,
+		"headers": {"Cache-Control": "private", "x-twice": ["1", "2"], "x-null": null},
+		"stages": [
+			{"at": "4s", "status": 503, "latency": "100ms..200ms"},
+			{"latency": "50ms"},
+			{"at": 1500, "status": 404}
+		]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := list[0]
+	if r.Route != "/news*" || *r.Body != "<<1kb>>" || r.RandomContent != nil {
+		t.Errorf("got %+v", r)
+	}
+	if r.Headers.Get("cache-control") != "private" || len(r.Headers) != 2 || len(r.Headers[1].Values) != 2 {
+		t.Errorf("got headers %v", r.Headers)
+	}
+	var got []string
+	for _, stage := range r.Stages {
+		text, _ := json.Marshal(stage)
+		got = append(got, string(text))
+	}
+	want := `{"at":0,"status":200,"latency":"50ms"} {"at":"1500ms","status":404,"latency":0} {"at":"4s","status":503,"latency":"100ms..200ms"}`
+	if strings.Join(got, " ") != want {
+		t.Errorf("got stages %s", got)
+	}
+}
+
+func TestParseSingleAndDefaults(t *testing.T) {
+	list, err := Parse([]byte("{" + stages + "}"))
+	if err != nil || len(list) != 1 || list[0].Route != "/*" || list[0].HasSource() {
+		t.Errorf("got %+v, %v", list, err)
+	}
+}
+
+// TestShownAsPosted holds that a recipe is written back as it was read.
+func TestShownAsPosted(t *testing.T) {
+	for _, text := range []string{
+		`[{"route":"/a*","origin":"https://example.com/","headers":{"connection":"keepalive","x":["1","2"]},"stages":[{"at":0,"status":404,"latency":"50ms"},{"at":"4s","status":503,"latency":"2s"}]}]`,
+		`[{"route":"/","body":"{\"data\":\"<<256kb>>&\"}","stages":[{"at":0,"status":200,"latency":"1s..1.5s"}]}]`,
+		`[{"route":"/*","random_content":"300kb..400kb","stages":[{"at":0,"status":200,"latency":0}]}]`,
+	} {
+		list, err := Parse([]byte(text))
+		if err != nil {
+			t.Errorf("parsing %s: %v", text, err)
+			continue
+		}
+		var out bytes.Buffer
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(list); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(out.String()); got != text {
+			t.Errorf("got  %s\nwant %s", got, text)
+		}
+		list[0].written = nil
+		if got, err := encode(list); err != nil || string(got) != text {
+			t.Errorf("written anew: got  %s, %v\nwant %s", got, err, text)
+		}
+	}
+}
+
+// TestShownWithItsRoute holds that a route that was not written is shown, and
+// all else as it was written.
+func TestShownWithItsRoute(t *testing.T) {
+	for text, want := range map[string]string{
+		` {"stages": [{"at": "1h"}, {"latency": "1000ms..1500ms"}]}`: `{"route":"/*","stages":[{"at":"1h"},{"latency":"1000ms..1500ms"}]}`,
+		`{"stages":[{}],"route":null}`:                               `{"route":"/*","stages":[{"at":0,"status":200,"latency":0}]}`,
+		`{"stages":[{}],"route":"/a"}`:                               `{"stages":[{}],"route":"/a"}`,
+	} {
+		list, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := encode(list[0]); err != nil || string(got) != want {
+			t.Errorf("got %s, %v", got, err)
+		}
+	}
+}
+
+func TestParseNamesTheFieldAtFault(t *testing.T) {
+	for _, tc := range []struct{ name, text, field, want string }{
+		{"cut in a stage", `{"body":"x","stages":[{"at":0,"lat`, "stages[0]", "not JSON"},
+		{"cut in a list", `[{` + stages + `},{"stages":[{"at":0},{"at"`, "recipes[1].stages[1].at", "not JSON"},
+		{"empty", "", "", "not JSON"},
+		{"text", `"recipe"`, "", "expected a recipe"},
+		{"null", "null", "", "expected a recipe"},
+		{"no recipe", "[]", "recipes", "at least one"},
+		{"more behind", "{" + stages + "} x", "", "not JSON"},
+		{"unknown field", `{"stage":[]}`, "stage", "unknown field"},
+		{"unknown field of a stage", `{"stages":[{"at":0,"latncy":"5ms"}]}`, "stages[0].latncy", "unknown field"},
+		{"misplaced latency", `{"latency":"5ms",` + stages + "}", "latency", "unknown field"},
+		{"twice", `{"body":"a","body":"b",` + stages + "}", "body", "twice"},
+		{"no stages", `{"body":"x"}`, "stages", "at least one"},
+		{"null stages", `{"stages":null}`, "stages", "at least one"},
+		{"empty stages", `{"stages":[]}`, "stages", "at least one"},
+		{"stages an object", `{"stages":{}}`, "stages", "expected a list, got an object"},
+		{"stages text", `{"stages":"..."}`, "stages", "expected a list, got text"},
+		{"stage a number", `{"stages":[5]}`, "stages[0]", "expected an object"},
+		{"at negative", `{"stages":[{"at":-5}]}`, "stages[0].at", "negative"},
+		{"at negative text", `{"stages":[{"at":"-5s"}]}`, "stages[0].at", "negative"},
+		{"at without unit", `{"stages":[{"at":"5"}]}`, "stages[0].at", "not a duration"},
+		{"at too large", `{"stages":[{"at":1e300}]}`, "stages[0].at", "too large"},
+		{"at twice", `{"stages":[{"at":"5s"},{"at":0},{"at":5000}]}`, "stages[2].at", "another stage"},
+		{"at left out twice", `{"stages":[{},{}]}`, "stages[1].at", "another stage"},
+		{"latency a word", `{"stages":[{"latency":"fast"}]}`, "stages[0].latency", "fast"},
+		{"latency without unit", `{"stages":[{"latency":"500"}]}`, "stages[0].latency", "500"},
+		{"latency reversed", `[{"stages":[{"latency":"100ms..50ms"}]}]`, "recipes[0].stages[0].latency", ""},
+		{"latency negative", `{"stages":[{"latency":"-10ms..10ms"}]}`, "stages[0].latency", ""},
+		{"status text", `{"stages":[{"status":"500"}]}`, "stages[0].status", "expected a number, got text"},
+		{"status a fraction", `{"stages":[{"status":200.5}]}`, "stages[0].status", "expected a number"},
+		{"status 99", `{"stages":[{"status":99}]}`, "stages[0].status", "99"},
+		{"status 103", `{"stages":[{"status":103}]}`, "stages[0].status", "103"},
+		{"status 1000", `{"stages":[{"status":1000}]}`, "stages[0].status", "1000"},
+		{"body an object", `{"body":{},` + stages + "}", "body", "expected text, got an object"},
+		{"hole without size", `{"body":"<<kb>>",` + stages + "}", "body", "<<kb>>"},
+		{"hole too large", `{"body":"<<60mb>><<5mb>>",` + stages + "}", "body", "too large"},
+		{"two sources", `{"origin":"http://a","body":"",` + stages + "}", "body", "origin"},
+		{"origin", `{"origin":"ftp://a",` + stages + "}", "origin", "ftp://a"},
+		{"origin without host", `{"origin":"/news",` + stages + "}", "origin", "/news"},
+		{"random content", `{"random_content":"428",` + stages + "}", "random_content", "not a size"},
+		{"random content reversed", `{"random_content":"2kb..1kb",` + stages + "}", "random_content", "reversed"},
+		{"random content a number", `{"random_content":428,` + stages + "}", "random_content", "expected text"},
+		{"route", `{"route":"news",` + stages + "}", "route", "slash"},
+		{"route with a star inside", `{"route":"/a*b",` + stages + "}", "route", "star"},
+		{"headers a list", `{"headers":[],` + stages + "}", "headers", "expected an object"},
+		{"header a number", `{"headers":{"age":5},` + stages + "}", "headers.age", "expected text"},
+		{"header without values", `{"headers":{"age":[]},` + stages + "}", "headers.age", "no value"},
+		{"header twice", `{"headers":{"age":"1","Age":"2"},` + stages + "}", "headers.Age", "twice"},
+		{"header name", `{"headers":{"a b":"1"},` + stages + "}", "headers.a b", "not a header field name"},
+		{"header value", `{"headers":{"a":"1\r\nb: 2"},` + stages + "}", "headers.a", "cannot carry"},
+		{"header of the framing", `{"headers":{"content-length":"5"},` + stages + "}", "headers.content-length", "follows"},
+	} {
+		_, err := Parse([]byte(tc.text))
+		if err == nil {
+			t.Errorf("%s: accepted", tc.name)
+			continue
+		}
+		field := ""
+		if f, ok := errors.AsType[*FieldError](err); ok {
+			field = f.Field
+		}
+		if field != tc.field || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got field %q of error %q; want field %q and %q", tc.name, field, err, tc.field, tc.want)
+		}
+	}
+}
+
+// TestHugeNonsenseIsRefusedAtOnce holds that reading takes no more than a look.
+func TestHugeNonsenseIsRefusedAtOnce(t *testing.T) {
+	begin := time.Now()
+	for _, text := range []string{
+		strings.Repeat("[", 5<<20),
+		strings.Repeat(`{"stages":`, 1<<19),
+		`{"stages":[` + strings.Repeat(`{"at":5},`, 1<<19) + `{}]}`,
+	} {
+		if _, err := Parse([]byte(text)); err == nil {
+			t.Errorf("accepted %.20s...", text)
+		}
+	}
+	if took := time.Since(begin); took > 30*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"route":"/a*","body":"<<5b>>","headers":{"a":["b"]},"stages":[{"at":"1s","status":500,"latency":"1ms..2ms"}]}`))
+	f.Add([]byte(`[{"origin":"http://a/","stages":[{"at":0}]}]`))
+	f.Add([]byte(`[[[{"stages"`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, err := Parse(data)
+		if err != nil {
+			return
+		}
+		for i := range list {
+			list[i].written = nil // writes it anew
+		}
+		text, err := json.Marshal(list)
+		if err != nil {
+			t.Fatalf("writing what was read: %v", err)
+		}
+		again, err := Parse(text)
+		if err != nil {
+			t.Fatalf("reading %s again: %v", text, err)
+		}
+		if second, _ := json.Marshal(again); !bytes.Equal(text, second) {
+			t.Fatalf("got %s, then %s", text, second)
+		}
+	})
+}

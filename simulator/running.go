@@ -1,0 +1,130 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+)
+
+// scenarios are those that run, by identity. They outlive a configuration as
+// long as the next one has them too.
+var scenarios = caddy.NewUsagePool()
+
+// names are the ones that a configuration uses, by claim.
+var names = caddy.NewUsagePool()
+
+// identity is what a scenario is known by across configurations.
+type identity struct{ name, content string }
+
+// claim is a name within one configuration, which its registry stands for.
+type claim struct {
+	registry *prometheus.Registry
+	name     string
+}
+
+// hold is one usage of something in a pool.
+type hold struct {
+	pool *caddy.UsagePool
+	key  any
+}
+
+// running is a scenario and its place in the order of their beginnings.
+type running struct {
+	*scenario.Scenario
+	number uint64
+}
+
+var begun atomic.Uint64
+
+// takeUp finds the scenario of recipes, or begins it.
+func (h *Handler) takeUp(ctx caddy.Context, recipes recipe.List) error {
+	content, err := fingerprint(recipes)
+	if err != nil {
+		return err
+	}
+	id := identity{h.Name, content}
+	if id.name == "" {
+		id.name = "simulator-" + content[:8]
+	}
+	if err := h.claimName(ctx, id); err != nil {
+		return err
+	}
+	h.logger = h.logger.With(zap.String("simulator", id.name))
+	value, known, err := scenarios.LoadOrNew(id, func() (caddy.Destructor, error) {
+		s, err := scenario.New(id.name, recipes, h.logger)
+		return &running{s, begun.Add(1)}, err
+	})
+	if err != nil {
+		return err
+	}
+	h.held = append(h.held, hold{scenarios, id})
+	h.scenario = value.(*running).Scenario
+	if !known {
+		h.logger.Info("scenario starts", zap.Int("recipes", len(recipes)))
+		warnOfBodies(h.logger, recipes)
+	}
+	return nil
+}
+
+// claimName refuses a name that something else in the same configuration has.
+func (h *Handler) claimName(ctx caddy.Context, id identity) error {
+	key := claim{ctx.GetMetricsRegistry(), id.name}
+	content, _ := names.LoadOrStore(key, id.content)
+	h.held = append(h.held, hold{names, key})
+	if content != id.content {
+		return fmt.Errorf("name: two simulators with different recipes are called '%s'", id.name)
+	}
+	return nil
+}
+
+// fingerprint tells recipes apart, and the files that they serve.
+func fingerprint(recipes recipe.List) (string, error) {
+	sum := sha256.New()
+	if err := json.NewEncoder(sum).Encode(recipes); err != nil {
+		return "", err
+	}
+	for _, r := range recipes {
+		if r.BodyFile == "" {
+			continue
+		}
+		info, err := os.Stat(r.BodyFile)
+		if err != nil {
+			return "", fmt.Errorf("body_file: %v", err)
+		}
+		fmt.Fprintln(sum, info.Size(), info.ModTime().UnixNano())
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// all gives the scenarios that run, sorted by name. Of two with the same name,
+// as there are during a reload, it gives the one that began later.
+func all() []*running {
+	latest := make(map[string]*running)
+	scenarios.Range(func(_, value any) bool {
+		r := value.(*running)
+		if other, ok := latest[r.Name()]; !ok || r.number > other.number {
+			latest[r.Name()] = r
+		}
+		return true
+	})
+	return slices.SortedFunc(maps.Values(latest), func(a, b *running) int {
+		return strings.Compare(a.Name(), b.Name())
+	})
+}

@@ -1,0 +1,58 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+)
+
+// problem is the JSON of an error.
+type problem struct {
+	Error string `json:"error"`
+	Field string `json:"field,omitempty"`
+}
+
+func problemOf(err error) problem {
+	p := problem{Error: err.Error()}
+	if field, ok := errors.AsType[*recipe.FieldError](err); ok {
+		p.Field = field.Field
+	}
+	return p
+}
+
+func sendError(w http.ResponseWriter, status int, err error) error {
+	return sendJSON(w, status, problemOf(err))
+}
+
+// sendJSON leaves the angle brackets of recipes as they were posted.
+func sendJSON(w http.ResponseWriter, status int, value any) error {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return err
+	}
+	return send(w, status, "application/json; charset=utf-8", bytes.TrimSuffix(out.Bytes(), []byte("\n")))
+}
+
+func sendText(w http.ResponseWriter, status int, text string) error {
+	return send(w, status, "text/plain; charset=utf-8", []byte(text))
+}
+
+// send writes an answer of the API. That the client has left is no error.
+func send(w http.ResponseWriter, status int, mediaType string, body []byte) error {
+	header := w.Header()
+	header.Set("Content-Type", mediaType)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+	return nil
+}

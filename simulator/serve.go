@@ -1,0 +1,63 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+)
+
+// statusClientLeft is what is logged for a client that did not wait.
+const statusClientLeft = 499
+
+// mostRead is how much of a request's body is read before it is answered. A
+// client that sends more may lose its connection.
+const mostRead = 64 << 20
+
+// serve answers a request as the recipes say.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
+	arrived := time.Now()
+	a := h.decide(r.URL.Path)
+	h.log(r, &a)
+	if r.ContentLength != 0 {
+		if _, err := io.Copy(io.Discard, io.LimitReader(r.Body, mostRead)); err != nil {
+			return caddyhttp.Error(http.StatusBadRequest, err)
+		}
+	}
+	if a.Latency > 0 {
+		if err := sleep(r.Context(), a.Latency-time.Since(arrived)); err != nil {
+			return err
+		}
+	}
+	return write(w, r, &a)
+}
+
+// decide says what a request for a path is answered.
+func (h *Handler) decide(path string) answer.Answer {
+	a, found := h.scenario.Decide(path)
+	if !found {
+		return h.scenario.NotSet(path, h.postTo())
+	}
+	return a
+}
+
+// sleep waits, but neither for a client that has left nor when Caddy exits.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return caddyhttp.Error(statusClientLeft, ctx.Err())
+	case <-exiting:
+		panic(http.ErrAbortHandler) // breaks off the connection without an answer
+	}
+}

@@ -1,0 +1,24 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"go.uber.org/zap"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+)
+
+// warnOfBodies tells of stages whose status has no body although the recipe
+// has one.
+func warnOfBodies(logger *zap.Logger, recipes recipe.List) {
+	for _, r := range recipes {
+		for i, stage := range r.Stages {
+			if r.HasSource() && !answer.HasBody(stage.Status) {
+				logger.Warn("the body is not sent with this status",
+					zap.String("route", r.Route), zap.Int("stage", i+1), zap.Int("status", stage.Status))
+			}
+		}
+	}
+}
