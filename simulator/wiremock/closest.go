@@ -1,0 +1,102 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Closest says, for people, that nothing matched a request, which mapping came
+// closest and in what the request differs from it.
+func (s *Set) Closest(r *Request) string {
+	r.split()
+	var out strings.Builder
+	fmt.Fprintf(&out, "No mapping matches %s %s\n", r.Method, r.url)
+	var closest *Mapping
+	var least float64
+	for _, m := range s.mappings {
+		if d := m.distance(r); closest == nil || d < least {
+			closest, least = m, d
+		}
+	}
+	if closest == nil {
+		return out.String()
+	}
+	fmt.Fprintf(&out, "\nThe closest is '%s' in %s:\n", closest.Name(), closest.file)
+	for _, d := range closest.differences(r) {
+		fmt.Fprintf(&out, "  %s: expected %s, got %s\n", d.what, d.expected, shortened(d.got))
+	}
+	return out.String()
+}
+
+// distance grows with everything in which a request differs: most with the
+// URL, the more so the earlier it does.
+func (m *Mapping) distance(r *Request) float64 {
+	d := 0.0
+	if !m.url.matches(r) {
+		d += 3 * (1 - m.url.likeness(r))
+		d++
+	}
+	if !m.matchesMethod(r.Method) {
+		d += 1.5
+	}
+	for i := range m.named {
+		if !m.named[i].matches(r) {
+			d++
+		}
+	}
+	for _, p := range m.body {
+		if !p.matches(r.bodyValue()) {
+			d++
+		}
+	}
+	return d
+}
+
+// likeness tells which share of the URL is as expected, from its beginning.
+func (u *urlMatcher) likeness(r *Request) float64 {
+	expected, got := u.text, u.subject(r)
+	same := 0
+	for same < len(expected) && same < len(got) && expected[same] == got[same] {
+		same++
+	}
+	return float64(same) / float64(max(len(expected), len(got), 1))
+}
+
+type difference struct{ what, expected, got string }
+
+func (m *Mapping) differences(r *Request) []difference {
+	var list []difference
+	if !m.matchesMethod(r.Method) {
+		list = append(list, difference{"request.method", m.method, r.Method})
+	}
+	if !m.url.matches(r) {
+		list = append(list, difference{"request." + m.url.kind, m.url.text, m.url.subject(r)})
+	}
+	for i := range m.named {
+		if c := &m.named[i]; !c.matches(r) {
+			list = append(list, difference{c.path, c.String(), c.found(r)})
+		}
+	}
+	for i, p := range m.body {
+		if v := r.bodyValue(); !p.matches(v) {
+			got := "no body"
+			if v.present {
+				got = "'" + v.text + "'"
+			}
+			list = append(list, difference{fmt.Sprintf("request.bodyPatterns[%d]", i), p.String(), got})
+		}
+	}
+	return list
+}
+
+// shortened keeps a large body out of the text.
+func shortened(text string) string {
+	const longest = 200
+	if len(text) <= longest {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longest], "") + fmt.Sprintf("… (%d bytes)", len(text))
+}

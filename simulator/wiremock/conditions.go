@@ -1,0 +1,154 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// condition is what a mapping asks of a named value of the request, of which
+// there may be several: a header field, a parameter, a cookie.
+type condition struct {
+	path   string // where it stands in the mapping
+	name   string
+	values source
+	one    pattern   // one of the values has to meet it
+	each   []pattern // or: every pattern is met by a value of its own
+	exact  bool      // and no value is left over
+}
+
+// source goes through the values of a name until visit gives false.
+type source func(r *Request, name string, visit visitor)
+
+type visitor func(text string) bool
+
+func (c *condition) matches(r *Request) bool {
+	if c.one == nil {
+		return c.matchesEach(r)
+	}
+	found, matched := false, false
+	c.values(r, c.name, func(text string) bool {
+		found, matched = true, c.one.matches(present(text))
+		return !matched
+	})
+	return matched || !found && c.one.matches(value{})
+}
+
+func (c *condition) matchesEach(r *Request) bool {
+	var texts []string
+	c.values(r, c.name, func(text string) bool {
+		texts = append(texts, text)
+		return true
+	})
+	if c.exact && len(texts) != len(c.each) {
+		return false
+	}
+	for _, p := range c.each {
+		if !slices.ContainsFunc(texts, func(text string) bool { return p.matches(present(text)) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// found lists the values that the request has, for people.
+func (c *condition) found(r *Request) string {
+	var texts []string
+	c.values(r, c.name, func(text string) bool {
+		texts = append(texts, "'"+text+"'")
+		return true
+	})
+	if len(texts) == 0 {
+		return "absent"
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (c *condition) String() string {
+	if c.one != nil {
+		return c.one.String()
+	}
+	if c.exact {
+		return "exactly " + joined(c.each, ", ")
+	}
+	return "including " + joined(c.each, ", ")
+}
+
+func headerValues(r *Request, name string, visit visitor) {
+	for _, text := range r.header(name) {
+		if !visit(text) {
+			return
+		}
+	}
+}
+
+func queryValues(r *Request, name string, visit visitor) {
+	visitNamed(r.queryParameters(), name, visit)
+}
+
+func formValues(r *Request, name string, visit visitor) {
+	visitNamed(r.formParameters(), name, visit)
+}
+
+func cookieValues(r *Request, name string, visit visitor) {
+	visitNamed(r.cookieParameters(), name, visit)
+}
+
+func visitNamed(parameters []parameter, name string, visit visitor) {
+	for _, p := range parameters {
+		if p.name == name && !visit(p.value) {
+			return
+		}
+	}
+}
+
+// conditions takes a field that gives conditions by name.
+func (f *fields) conditions(field string, values source) ([]condition, error) {
+	data, given := f.take(field)
+	if !given {
+		return nil, nil
+	}
+	return parseConditions(f.at(field), data, values)
+}
+
+func parseConditions(path string, data json.RawMessage, values source) ([]condition, error) {
+	f, err := newFields(path, data)
+	if err != nil {
+		return nil, err
+	}
+	var list []condition
+	for _, name := range slices.Sorted(maps.Keys(f.left)) {
+		c := condition{path: f.at(name), name: name, values: values}
+		if err := c.parse(f.left[name]); err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+func (c *condition) parse(data json.RawMessage) (err error) {
+	f, err := newFields(c.path, data)
+	if err != nil {
+		return err
+	}
+	for _, field := range []string{"hasExactly", "includes"} {
+		if list, given := f.take(field); given {
+			c.exact = field == "hasExactly"
+			if c.each, err = parsePatterns(f.at(field), list); err != nil {
+				return err
+			}
+			if len(c.each) == 0 {
+				return f.located(field, errors.New("the list is empty"))
+			}
+			return f.done()
+		}
+	}
+	c.one, err = parsePattern(c.path, data)
+	return err
+}

@@ -1,0 +1,130 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// fields is a JSON object of a mapping of which every field has to be taken by
+// someone: what is left at the end is asked for and not supported.
+type fields struct {
+	path string // where it stands in the mapping: request.headers
+	left map[string]json.RawMessage
+}
+
+func newFields(path string, data json.RawMessage) (*fields, error) {
+	f := &fields{path: path}
+	if err := json.Unmarshal(data, &f.left); err != nil || f.left == nil {
+		return nil, &fieldError{path, errors.New("expected an object")}
+	}
+	return f, nil
+}
+
+// fieldError says what is wrong with which field of a mapping.
+type fieldError struct {
+	path string
+	err  error
+}
+
+func (e *fieldError) Error() string {
+	if e.path == "" {
+		return e.err.Error()
+	}
+	return e.path + ": " + e.err.Error()
+}
+
+func (e *fieldError) Unwrap() error { return e.err }
+
+// take removes a field. A field that is null counts as not given.
+func (f *fields) take(name string) (data json.RawMessage, given bool) {
+	data, given = f.left[name]
+	delete(f.left, name)
+	return data, given && !isNull(data)
+}
+
+// into decodes a field, if it is given.
+func (f *fields) into(name string, target any) (given bool, err error) {
+	data, given := f.take(name)
+	if !given {
+		return false, nil
+	}
+	if err := json.Unmarshal(data, target); err != nil {
+		return true, f.errorf(name, "%v", plain(err))
+	}
+	return true, nil
+}
+
+// done refuses what nobody took.
+func (f *fields) done() error {
+	for _, name := range slices.Sorted(maps.Keys(f.left)) {
+		if !isVoid(f.left[name]) {
+			return f.errorf(name, "not supported")
+		}
+	}
+	return nil
+}
+
+func (f *fields) errorf(name, format string, args ...any) error {
+	return f.located(name, fmt.Errorf(format, args...))
+}
+
+// located puts the path of a field before an error that has none yet.
+func (f *fields) located(name string, err error) error {
+	if _, ok := errors.AsType[*fieldError](err); ok || err == nil {
+		return err
+	}
+	return &fieldError{f.at(name), err}
+}
+
+// at gives the path of a field.
+func (f *fields) at(name string) string {
+	if f.path == "" {
+		return name
+	}
+	return f.path + "." + name
+}
+
+func isNull(data json.RawMessage) bool { return string(bytes.TrimSpace(data)) == "null" }
+
+// isVoid tells whether a value asks for nothing.
+func isVoid(data json.RawMessage) bool {
+	switch strings.Join(strings.Fields(string(data)), "") {
+	case "null", "false", "{}", "[]", `""`:
+		return true
+	}
+	return false
+}
+
+// elements reads a list.
+func elements(path string, data json.RawMessage) ([]json.RawMessage, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, &fieldError{path, errors.New("expected a list")}
+	}
+	return list, nil
+}
+
+// plain says what was expected without naming types of Go.
+func plain(err error) error {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("a %s is not what belongs here", kind.Value)
+	}
+	return err
+}
+
+// compact removes the white space between the parts of JSON.
+func compact(data json.RawMessage) []byte {
+	var out bytes.Buffer
+	if json.Compact(&out, data) != nil {
+		return data
+	}
+	return out.Bytes()
+}

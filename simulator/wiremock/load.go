@@ -1,0 +1,172 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Load reads mappings from files and directories.
+//
+// A file holds one mapping, a list of mappings or {"mappings": [...]}. Of a
+// directory every .json file is read, in the order of their paths; if it has a
+// folder `mappings`, as WireMock's root has, only that. Body files are looked
+// for in a folder `__files` in or beside the directory.
+func Load(paths ...string) (*Set, error) {
+	var all []*Mapping
+	for _, path := range paths {
+		mappings, err := load(path)
+		if err != nil {
+			return nil, fmt.Errorf("loading mappings: %w", err)
+		}
+		all = append(all, mappings...)
+	}
+	return newSet(all), nil
+}
+
+// Parse reads mappings from JSON. Name is what errors call it; body files are
+// looked for in a folder `__files` of the directory, or beside it.
+func Parse(data []byte, name, directory string) (*Set, error) {
+	mappings, err := parseFile(data, origin{file: name, directory: directory})
+	if err != nil {
+		return nil, fmt.Errorf("loading mappings: %w", err)
+	}
+	return newSet(mappings), nil
+}
+
+// origin is where a mapping comes from.
+type origin struct {
+	file      string
+	directory string // in or beside which __files is
+}
+
+func load(path string) ([]*Mapping, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return loadFile(path, filepath.Dir(path))
+	}
+	if inner := filepath.Join(path, "mappings"); isDirectory(inner) {
+		path = inner
+	}
+	files, err := jsonFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: there is no .json file in it", path)
+	}
+	var all []*Mapping
+	for _, file := range files {
+		mappings, err := loadFile(file, path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, mappings...)
+	}
+	return all, nil
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// jsonFiles lists the .json files below a directory, without those that are
+// bodies.
+func jsonFiles(directory string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == filesFolder:
+			return fs.SkipDir
+		case !entry.IsDir() && strings.EqualFold(filepath.Ext(path), ".json"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files, err
+}
+
+func loadFile(path, directory string) ([]*Mapping, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseFile(data, origin{file: path, directory: directory})
+}
+
+func parseFile(data []byte, from origin) ([]*Mapping, error) {
+	list, isList, err := splitFile(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from.file, err)
+	}
+	mappings := make([]*Mapping, len(list))
+	for i, element := range list {
+		if mappings[i], err = parseMapping(element, from); err != nil {
+			if isList {
+				return nil, fmt.Errorf("%s: mappings[%d]: %w", from.file, i, err)
+			}
+			return nil, fmt.Errorf("%s: %w", from.file, err)
+		}
+	}
+	return mappings, nil
+}
+
+// splitFile gives the mappings of a file.
+func splitFile(data []byte) (list []json.RawMessage, isList bool, err error) {
+	if !json.Valid(data) {
+		var anything any
+		return nil, false, json.Unmarshal(data, &anything)
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
+		list, err = elements("", data)
+		return list, true, err
+	}
+	f, err := newFields("", data)
+	if err != nil {
+		return nil, false, err
+	}
+	inner, isList := f.take("mappings")
+	if !isList {
+		return []json.RawMessage{data}, false, nil
+	}
+	f.take("meta")
+	if list, err = elements("mappings", inner); err != nil {
+		return nil, true, err
+	}
+	return list, true, f.done()
+}
+
+const filesFolder = "__files"
+
+// readFile reads a body file. It cannot lie outside of the folder for them.
+func (o origin) readFile(name string) ([]byte, error) {
+	if strings.Contains(name, "{{") {
+		return nil, errors.New("a template in the name of the file is not supported")
+	}
+	folder := filepath.Join(o.directory, filesFolder)
+	if !isDirectory(folder) {
+		folder = filepath.Join(filepath.Dir(filepath.Clean(o.directory)), filesFolder)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.ReadFile(strings.TrimPrefix(name, "/"))
+}

@@ -1,0 +1,177 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+)
+
+// Mapping is a stub mapping: which requests it is for and what it answers.
+type Mapping struct {
+	name     string
+	id       string
+	file     string
+	priority int
+	method   string // empty: any
+	url      urlMatcher
+	named    []condition
+	body     []pattern
+	response response
+}
+
+// Name identifies the mapping to people: its name, else its id, else its
+// condition on the URL.
+func (m *Mapping) Name() string {
+	if m.url.kind == "" {
+		return cmp.Or(m.name, m.id, "any URL")
+	}
+	return cmp.Or(m.name, m.id, m.url.text)
+}
+
+// File is where the mapping was read from.
+func (m *Mapping) File() string { return m.file }
+
+// defaultPriority is that of mappings which give none; 1 is the highest.
+const defaultPriority = 5
+
+func parseMapping(data json.RawMessage, from origin) (*Mapping, error) {
+	m := &Mapping{file: from.file, priority: defaultPriority}
+	f, err := newFields("", data)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.into("name", &m.name); err != nil {
+		return nil, err
+	}
+	for _, field := range []string{"id", "uuid"} {
+		if _, err = f.into(field, &m.id); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.parse(f, from); err != nil {
+		if name := cmp.Or(m.name, m.id); name != "" {
+			return nil, fmt.Errorf("mapping '%s': %w", name, err)
+		}
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Mapping) parse(f *fields, from origin) error {
+	// These say something about the mapping, not about requests or answers.
+	for _, field := range []string{"metadata", "persistent", "insertionIndex"} {
+		f.take(field)
+	}
+	if _, err := f.into("priority", &m.priority); err != nil {
+		return err
+	}
+	if err := m.parseRequest(f); err != nil {
+		return err
+	}
+	data, given := f.take("response")
+	if !given {
+		data = json.RawMessage("{}")
+	}
+	var err error
+	if m.response, err = parseResponse(data, from); err != nil {
+		return err
+	}
+	return f.done()
+}
+
+func (m *Mapping) parseRequest(f *fields) error {
+	data, given := f.take("request")
+	if !given {
+		return nil
+	}
+	r, err := newFields("request", data)
+	if err != nil {
+		return err
+	}
+	if _, err := r.into("method", &m.method); err != nil {
+		return err
+	}
+	if m.method == "ANY" {
+		m.method = ""
+	}
+	if m.url, err = r.url(); err != nil {
+		return err
+	}
+	if m.named, err = r.named(m.url); err != nil {
+		return err
+	}
+	if list, given := r.take("bodyPatterns"); given {
+		if m.body, err = parsePatterns("request.bodyPatterns", list); err != nil {
+			return err
+		}
+	}
+	return r.done()
+}
+
+// named takes every condition on something that has a name.
+func (f *fields) named(u urlMatcher) ([]condition, error) {
+	all, err := f.pathParameters(u)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range []struct {
+		field  string
+		values source
+	}{
+		{"queryParameters", queryValues},
+		{"headers", headerValues},
+		{"cookies", cookieValues},
+		{"formParameters", formValues},
+	} {
+		list, err := f.conditions(group.field, group.values)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	credentials, err := f.basicAuth()
+	return append(all, credentials...), err
+}
+
+func (f *fields) basicAuth() ([]condition, error) {
+	var login struct{ Username, Password string }
+	if given, err := f.into("basicAuth", &login); err != nil || !given {
+		return nil, err
+	}
+	encoded := base64.StdEncoding.EncodeToString([]byte(login.Username + ":" + login.Password))
+	return []condition{{
+		path: f.at("basicAuth"), name: "Authorization", values: headerValues, one: equalTo{text: "Basic " + encoded},
+	}}, nil
+}
+
+func (m *Mapping) matchesMethod(method string) bool {
+	return m.method == "" || m.method == method || m.method == "GET_OR_HEAD" && (method == "GET" || method == "HEAD")
+}
+
+// matches checks the cheap conditions first and the body last.
+func (m *Mapping) matches(r *Request) bool {
+	if !m.matchesMethod(r.Method) || !m.url.matches(r) {
+		return false
+	}
+	for i := range m.named {
+		if !m.named[i].matches(r) {
+			return false
+		}
+	}
+	for _, p := range m.body {
+		if !p.matches(r.bodyValue()) {
+			return false
+		}
+	}
+	return true
+}
+
+// bodyValue gives the body to patterns; one that is empty is absent.
+func (r *Request) bodyValue() value {
+	d := r.bodyDocument()
+	return value{text: d.text, present: d.text != "", body: d}
+}

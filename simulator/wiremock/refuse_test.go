@@ -1,0 +1,135 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestUnsupportedIsNamed holds that what a mapping asks for beyond what is
+// supported, or wrongly, is an error with the path of the field.
+func TestUnsupportedIsNamed(t *testing.T) {
+	for _, tc := range []struct{ mapping, want string }{
+		{`{"request":{},"scenarioName":"cart"}`, "scenarioName: not supported"},
+		{`{"request":{},"requiredScenarioState":"Started"}`, "requiredScenarioState: not supported"},
+		{`{"request":{},"postServeActions":[{"name":"webhook"}]}`, "postServeActions: not supported"},
+		{`{"request":{},"serveEventListeners":[{"name":"webhook"}]}`, "serveEventListeners: not supported"},
+		{`{"request":{},"colour":"red"}`, "colour: not supported"},
+		{`{"name":"n","request":{"customMatcher":{"name":"x"}}}`, "mapping 'n': request.customMatcher: not supported"},
+		{`{"id":"i","request":{"multipartPatterns":[{}]}}`, "mapping 'i': request.multipartPatterns: not supported"},
+		{`{"request":{"scheme":"https"}}`, "request.scheme: not supported"},
+		{`{"request":{"host":{"equalTo":"x"}}}`, "request.host: not supported"},
+		{`{"request":{"method":{"equalTo":"x"}}}`, "request.method: a object is not"},
+		{`{"request":[]}`, "request: expected an object"},
+		{`{"request":{"url":"/a","urlPath":"/b"}}`, "request.urlPath: there is url already"},
+		{`{"request":{"url":7}}`, "request.url: a number is not"},
+		{`{"request":{"urlPattern":"/a(?=b)"}}`, "request.urlPattern: the regular expression '/a(?=b)' is not supported"},
+		{`{"request":{"urlPathPattern":"/a++"}}`, "request.urlPathPattern: the regular expression"},
+		{`{"request":{"urlPattern":"/[a-z&&[^b]]"}}`, "a class of characters within another"},
+		{`{"request":{"urlPathTemplate":"/a{b}c"}}`, "request.urlPathTemplate: 'a{b}c' is neither"},
+		{`{"request":{"url":"/a","pathParameters":{"b":{"equalTo":"c"}}}}`, "request.pathParameters: it needs a urlPathTemplate"},
+		{`{"request":{"headers":{"X-A":{"before":"now"}}}}`, "request.headers.X-A.before: not supported"},
+		{`{"request":{"headers":{"X-A":{"equalToDateTime":"now"}}}}`, "request.headers.X-A.equalToDateTime: not supported"},
+		{`{"request":{"headers":{"X-A":{}}}}`, "request.headers.X-A: there is no condition"},
+		{`{"request":{"headers":{"X-A":"b"}}}`, "request.headers.X-A: expected an object"},
+		{`{"request":{"headers":{"X-A":{"equalTo":"a","contains":"b"}}}}`, "request.headers.X-A.contains: not supported"},
+		{`{"request":{"headers":{"X-A":{"or":[{"equalTo":"a"},{"like":"b"}]}}}}`, "request.headers.X-A.or[1].like: not supported"},
+		{`{"request":{"queryParameters":{"q":{"matches":"a("}}}}`, "request.queryParameters.q.matches: the regular expression 'a('"},
+		{`{"request":{"queryParameters":{"q":{"hasExactly":[]}}}}`, "request.queryParameters.q.hasExactly: the list is empty"},
+		{`{"request":{"bodyPatterns":{"equalTo":"a"}}}`, "request.bodyPatterns: expected a list"},
+		{`{"request":{"bodyPatterns":[{"equalToXml":"<a/>"}]}}`, "request.bodyPatterns[0].equalToXml: not supported"},
+		{`{"request":{"bodyPatterns":[{"matchesXPath":"//a"}]}}`, "request.bodyPatterns[0].matchesXPath: not supported"},
+		{`{"request":{"bodyPatterns":[{"matchesJsonSchema":{}}, {"matchesJsonSchema":{"a":1}}]}}`, "request.bodyPatterns[0]: there is no condition"},
+		{`{"request":{"bodyPatterns":[{"equalToJson":"{a"}]}}`, "request.bodyPatterns[0].equalToJson: it is not JSON"},
+		{`{"request":{"bodyPatterns":[{"equalToJson":{"a":"${json-unit.any-date}"}}]}}`, "'${json-unit.any-date}' is not supported"},
+		{`{"request":{"bodyPatterns":[{"equalToJson":{},"ignoreOrder":true}]}}`, "request.bodyPatterns[0].ignoreOrder: not supported"},
+		{`{"request":{"bodyPatterns":[{"matchesJsonPath":"$.a.min()"}]}}`, "request.bodyPatterns[0].matchesJsonPath: JSONPath '$.a.min()'"},
+		{`{"request":{"bodyPatterns":[{"matchesJsonPath":{"equalTo":"a"}}]}}`, "request.bodyPatterns[0].matchesJsonPath: the expression is missing"},
+		{`{"request":{"bodyPatterns":[{"matchesJsonPath":{"expression":"$.a","equalToXml":"b"}}]}}`, "request.bodyPatterns[0].matchesJsonPath.equalToXml: not supported"},
+		{`{"request":{"bodyPatterns":[{"binaryEqualTo":"!"}]}}`, "request.bodyPatterns[0].binaryEqualTo: illegal base64"},
+		{`{"request":{},"priority":"high"}`, "priority: a string is not"},
+		{`{"response":{"proxyBaseUrl":"http://x"}}`, "response.proxyBaseUrl: not supported"},
+		{`{"response":{"status":99}}`, "response.status: 99"},
+		{`{"response":{"status":1000}}`, "response.status: 1000"},
+		{`{"response":{"status":101}}`, "response.status: 101"},
+		{`{"response":{"status":200,"statusMessage":"Fine"}}`, "response.statusMessage: 'Fine' is not supported"},
+		{`{"response":{"body":"a","jsonBody":{}}}`, "response.jsonBody: there is body already"},
+		{`{"response":{"body":{"a":1}}}`, "response.body: a object is not"},
+		{`{"response":{"base64Body":"!"}}`, "response.base64Body: illegal base64"},
+		{`{"response":{"bodyFileName":"none.txt"}}`, "response.bodyFileName: "},
+		{`{"response":{"bodyFileName":"../set.go"}}`, "response.bodyFileName: "},
+		{`{"response":{"bodyFileName":"{{request.path}}"}}`, "response.bodyFileName: a template in the name"},
+		{`{"response":{"transformers":["my-transformer"]}}`, "response.transformers: 'my-transformer' is not supported"},
+		{`{"response":{"body":"{{nosuch 1}}","transformers":["response-template"]}}`, "response.body: {{nosuch 1}}: there is no helper 'nosuch'"},
+		{`{"response":{"jsonBody":{"a":"{{soapXPath request.body '/a'}}"},"transformers":["response-template"]}}`, "there is no helper 'soapXPath'"},
+		{`{"response":{"headers":{"X":"{{nosuch}}"},"transformers":["response-template"]}}`, "response.headers.X: {{nosuch}}: 'nosuch' is neither"},
+		{`{"response":{"headers":{"X-{{request.method}}":"v"}}}`, "response.headers.X-{{request.method}}: no header field"},
+		{`{"response":{"headers":{"X":"a\nb"}}}`, "response.headers.X: no header field can have this value"},
+		{`{"response":{"headers":{"X":{"a":1}}}}`, "response.headers.X: expected a text"},
+		{`{"response":{"fixedDelayMilliseconds":-1}}`, "response.fixedDelayMilliseconds: -1"},
+		{`{"response":{"delayDistribution":{"type":"gamma"}}}`, "response.delayDistribution: latency"},
+		{`{"response":{"delayDistribution":{"type":"uniform","lower":2,"upper":1}}}`, "lower 2ms is above upper 1ms"},
+		{`{"response":{"chunkedDribbleDelay":{"totalDuration":5}}}`, "response.chunkedDribbleDelay.numberOfChunks: 0"},
+		{`{"response":{"chunkedDribbleDelay":{"numberOfChunks":5,"totalDuration":-5}}}`, "response.chunkedDribbleDelay.totalDuration: -5"},
+		{`{"response":{"chunkedDribbleDelay":{"numberOfChunks":5,"totalDuration":5,"x":1}}}`, "response.chunkedDribbleDelay.x: not supported"},
+		{`{"response":{"fault":"MELTDOWN"}}`, "response.fault: there is no fault 'MELTDOWN'"},
+		{`{"mappings":[{"request":{}},{"request":{"port":80}}]}`, "mappings[1]: request.port: not supported"},
+		{`{"mappings":[],"extra":1}`, "extra: not supported"},
+		{`{"mappings":{}}`, "mappings: expected a list"},
+		{`"text"`, "expected an object"},
+		{`[1]`, "mappings[0]: expected an object"},
+		{`{"request":`, "unexpected end of JSON"},
+		{``, "unexpected end of JSON"},
+	} {
+		_, err := Parse([]byte(tc.mapping), "stub.json", "testdata")
+		if err == nil {
+			t.Errorf("%s was accepted", tc.mapping)
+			continue
+		}
+		if !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "stub.json: ") {
+			t.Errorf("%s:\ngot  %v\nwant %s", tc.mapping, err, tc.want)
+		}
+	}
+}
+
+// TestHarmless holds that what only describes a mapping, or asks for nothing,
+// is accepted.
+func TestHarmless(t *testing.T) {
+	for _, mapping := range []string{
+		`{"id":"1","uuid":"1","name":"n","metadata":{"a":1},"persistent":true,"insertionIndex":3}`,
+		`{"request":{"method":"GET","url":"/"},"response":{"status":200,"statusMessage":"OK"}}`,
+		`{"request":{"headers":null,"bodyPatterns":null},"response":{"proxyBaseUrl":null,"transformers":[]},"scenarioName":null}`,
+		`{"mappings":[{"request":{},"response":{}}],"meta":{"total":1}}`,
+		`[{"request":{}},{"response":{}}]`,
+		`{"response":{"body":"{{nosuch 1}}"}}`,
+		`{"response":{"fixedDelayMilliseconds":5,"delayDistribution":{"type":"lognormal","median":70,"sigma":0.3}}}`,
+	} {
+		if _, err := Parse([]byte(mapping), "stub.json", "testdata"); err != nil {
+			t.Errorf("%s: %v", mapping, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`{"request":{"method":"GET","urlPattern":"/a.*","headers":{"X":{"not":{"contains":"b"}}}}}`)
+	f.Add(`[{"request":{"bodyPatterns":[{"equalToJson":{"a":["${json-unit.ignore}"]},"ignoreArrayOrder":true}]}}]`)
+	f.Add(`{"mappings":[{"response":{"body":"{{#if request.query.a}}{{now}}{{/if}}","transformers":["response-template"]}}]}`)
+	f.Fuzz(func(t *testing.T, data string) {
+		set, err := Parse([]byte(data), "fuzz.json", "testdata")
+		if err != nil {
+			return
+		}
+		r := newRequest(exchange{Method: "GET", Target: "/a?b=c", Body: `{"a":[1]}`})
+		m, err := set.Match(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m != nil {
+			m.Answer(r)
+		} else {
+			set.Closest(r)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Set is a set of mappings. It never changes: any number of goroutines may
+// use it.
+type Set struct {
+	mappings []*Mapping // the first that matches answers
+	exact    map[string][]int
+	paths    map[string][]int
+	prefixes map[string][]int
+	lengths  []int // of the prefixes there are, from short to long
+	anywhere []int
+}
+
+// newSet orders mappings as WireMock does: by priority, and among equals the
+// one that was added last comes first.
+func newSet(added []*Mapping) *Set {
+	s := &Set{
+		mappings: slices.Clone(added),
+		exact:    make(map[string][]int),
+		paths:    make(map[string][]int),
+		prefixes: make(map[string][]int),
+	}
+	slices.Reverse(s.mappings)
+	slices.SortStableFunc(s.mappings, func(a, b *Mapping) int { return cmp.Compare(a.priority, b.priority) })
+	for rank, m := range s.mappings {
+		switch u := m.url; {
+		case u.kind == "url":
+			s.exact[u.text] = append(s.exact[u.text], rank)
+		case u.kind == "urlPath":
+			s.paths[u.text] = append(s.paths[u.text], rank)
+		case u.prefix == "":
+			s.anywhere = append(s.anywhere, rank)
+		default:
+			if s.prefixes[u.prefix] == nil {
+				s.lengths = append(s.lengths, len(u.prefix))
+			}
+			s.prefixes[u.prefix] = append(s.prefixes[u.prefix], rank)
+		}
+	}
+	slices.Sort(s.lengths)
+	s.lengths = slices.Compact(s.lengths)
+	return s
+}
+
+// Len is how many mappings there are.
+func (s *Set) Len() int { return len(s.mappings) }
+
+// Mappings gives all mappings, in the order in which they are tried.
+func (s *Set) Mappings() []*Mapping { return slices.Clone(s.mappings) }
+
+// Match gives the mapping that answers the request; nil if none does. The
+// error is that of reading the body, if that failed.
+func (s *Set) Match(r *Request) (*Mapping, error) {
+	r.split()
+	var room [8][]int
+	candidates := s.candidates(r, room[:0])
+	for {
+		next := -1
+		for i, list := range candidates {
+			if len(list) > 0 && (next < 0 || list[0] < candidates[next][0]) {
+				next = i
+			}
+		}
+		if next < 0 {
+			return nil, r.bodyError
+		}
+		m := s.mappings[candidates[next][0]]
+		candidates[next] = candidates[next][1:]
+		if m.matches(r) && r.bodyError == nil {
+			return m, nil
+		}
+	}
+}
+
+// candidates gives the lists of mappings, each ordered, whose URL may match.
+func (s *Set) candidates(r *Request, lists [][]int) [][]int {
+	if list := s.exact[r.url]; list != nil {
+		lists = append(lists, list)
+	}
+	if list := s.paths[r.path]; list != nil {
+		lists = append(lists, list)
+	}
+	for _, length := range s.lengths {
+		if length > len(r.url) {
+			break
+		}
+		if list := s.prefixes[r.url[:length]]; list != nil {
+			lists = append(lists, list)
+		}
+	}
+	if s.anywhere != nil {
+		lists = append(lists, s.anywhere)
+	}
+	return lists
+}

@@ -1,0 +1,200 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package template
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// branches are the two bodies of a block: the second comes after {{else}}.
+type branches struct{ body, otherwise []node }
+
+// block compiles a block; the parser stands behind its opening tag. The end is
+// the name that its closing tag has to have.
+func (p *parser) block(content, end string) (node, error) {
+	content, local := cutLocal(content)
+	words, err := split(content)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) == 0 {
+		return nil, fmt.Errorf("the block has no name")
+	}
+	if end == "" {
+		end = words[0]
+	}
+	switch name := words[0]; name {
+	case "if", "unless", "each", "with":
+		return p.plainBlock(words, local, end)
+	case "trim", "base64", "urlEncode":
+		return p.textBlock(words)
+	default:
+		if _, ok := comparisons[name]; !ok {
+			return nil, fmt.Errorf("there is no block '%s'", name)
+		}
+		return p.comparisonBlock(words, end)
+	}
+}
+
+// cutLocal takes `as |name|` off the end of a block's opening tag.
+func cutLocal(content string) (rest, local string) {
+	before, after, found := strings.Cut(content, " as |")
+	if !found {
+		return content, ""
+	}
+	return before, strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(after), "|"))
+}
+
+func (p *parser) plainBlock(words []string, local, end string) (node, error) {
+	name := words[0]
+	if len(words) != 2 {
+		return nil, fmt.Errorf("%s takes one argument", name)
+	}
+	subject, err := p.operand(words[1])
+	if err != nil {
+		return nil, err
+	}
+	if name == "if" || name == "unless" {
+		b, err := p.branches(end)
+		if name == "unless" {
+			b.body, b.otherwise = b.otherwise, b.body
+		}
+		return condition{subject.value, b}, err
+	}
+	if strings.ContainsAny(local, " \t") {
+		return nil, fmt.Errorf("a second name in |%s| is not supported", local)
+	}
+	inner := *p
+	inner.loops++
+	if local != "" {
+		inner.locals = append(slices.Clone(p.locals), local)
+	}
+	b, err := inner.branches(end)
+	p.rest, p.trimNext = inner.rest, inner.trimNext
+	if name == "with" {
+		return with{subject.value, local, b}, err
+	}
+	return loop{subject.value, local, b}, err
+}
+
+func (p *parser) comparisonBlock(words []string, end string) (node, error) {
+	c, err := p.call(words)
+	if err != nil {
+		return nil, err
+	}
+	value, err := c.compile(helpers[words[0]])
+	if err != nil {
+		return nil, err
+	}
+	b, err := p.branches(end)
+	return condition{value, b}, err
+}
+
+// textBlock compiles a helper whose argument is the text in the block.
+func (p *parser) textBlock(words []string) (node, error) {
+	name := words[0]
+	c, err := p.call(words)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.args) > 0 {
+		return nil, fmt.Errorf("as a block %s takes no argument", name)
+	}
+	b, err := p.branches(name)
+	if err != nil {
+		return nil, err
+	}
+	c.args = []operand{{value: func(s *scope) any { return string(render(nil, b.body, s)) }}}
+	value, err := c.compile(helpers[name])
+	return output{value}, err
+}
+
+// branches reads the bodies of a block up to its end. `{{else if x}}` is a
+// block in the second body, and ends where this one does.
+func (p *parser) branches(end string) (branches, error) {
+	body, err := p.nodes(end)
+	if err != nil {
+		return branches{}, err
+	}
+	b := branches{body: body}
+	if chained, ok := strings.CutPrefix(p.closing, "else "); ok {
+		n, err := p.block(strings.TrimSpace(chained), end)
+		b.otherwise = []node{n}
+		return b, err
+	}
+	if p.closing == "else" || p.closing == "^" {
+		if b.otherwise, err = p.nodes(end); err != nil {
+			return branches{}, err
+		}
+	}
+	if p.closing != "/"+end {
+		return branches{}, fmt.Errorf("expected {{/%s}}, got {{%s}}", end, p.closing)
+	}
+	return b, nil
+}
+
+type condition struct {
+	value evaluator
+	branches
+}
+
+func (c condition) render(buffer []byte, s *scope) []byte {
+	if truthy(c.value(s)) {
+		return render(buffer, c.body, s)
+	}
+	return render(buffer, c.otherwise, s)
+}
+
+type with struct {
+	value evaluator
+	local string
+	branches
+}
+
+func (w with) render(buffer []byte, s *scope) []byte {
+	value := w.value(s)
+	if !truthy(value) {
+		return render(buffer, w.otherwise, s)
+	}
+	return render(buffer, w.body, &scope{request: s.request, this: value, outer: s, local: w.local})
+}
+
+type loop struct {
+	value evaluator
+	local string
+	branches
+}
+
+func (l loop) render(buffer []byte, s *scope) []byte {
+	inner := &scope{request: s.request, outer: s, local: l.local}
+	element := func(key, value any, i, length int) {
+		inner.this, inner.key, inner.first, inner.last = value, key, i == 0, i == length-1
+		buffer = render(buffer, l.body, inner)
+	}
+	switch list := l.value(s).(type) {
+	case []any:
+		for i, value := range list {
+			element(int64(i), value, i, len(list))
+		}
+		if len(list) > 0 {
+			return buffer
+		}
+	case []string:
+		for i, value := range list {
+			element(int64(i), value, i, len(list))
+		}
+		return buffer
+	case map[string]any:
+		for i, name := range slices.Sorted(maps.Keys(list)) {
+			element(name, list[name], i, len(list))
+		}
+		if len(list) > 0 {
+			return buffer
+		}
+	}
+	return render(buffer, l.otherwise, s)
+}

@@ -1,0 +1,156 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package template
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// evaluator is a compiled expression: it gives nil, a string, a bool, an
+// int64, a float64, a json.Number, a list of texts, a []any or a map[string]any.
+type evaluator func(s *scope) any
+
+func constant(value any) evaluator { return func(*scope) any { return value } }
+
+// operand is an argument of a helper.
+type operand struct {
+	text    string // as it was written
+	literal any    // the value, if it is known at once
+	isKnown bool
+	value   evaluator
+}
+
+// call is a helper with its arguments.
+type call struct {
+	name  string
+	args  []operand
+	named map[string]operand
+}
+
+// expression compiles what stands in a tag or in parentheses.
+func (p *parser) expression(content string) (evaluator, error) {
+	words, err := split(content)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) == 0 {
+		return nil, fmt.Errorf("there is no expression")
+	}
+	if h, ok := helpers[words[0]]; ok && !p.isLocal(words[0]) {
+		c, err := p.call(words)
+		if err != nil {
+			return nil, err
+		}
+		return c.compile(h)
+	}
+	if len(words) > 1 {
+		return nil, fmt.Errorf("there is no helper '%s'", words[0])
+	}
+	return p.path(words[0])
+}
+
+// call reads the arguments of a helper.
+func (p *parser) call(words []string) (*call, error) {
+	c := &call{name: words[0], named: make(map[string]operand)}
+	for _, word := range words[1:] {
+		name, rest, isNamed := cutName(word)
+		o, err := p.operand(rest)
+		switch {
+		case err != nil:
+			return nil, err
+		case isNamed:
+			c.named[name] = o
+		case len(c.named) > 0:
+			return nil, fmt.Errorf("'%s' stands after named arguments", word)
+		default:
+			c.args = append(c.args, o)
+		}
+	}
+	return c, nil
+}
+
+func (p *parser) operand(word string) (operand, error) {
+	if value, ok := literal(word); ok {
+		return operand{text: word, literal: value, isKnown: true, value: constant(value)}, nil
+	}
+	if inner, ok := strings.CutPrefix(word, "("); ok {
+		value, err := p.expression(strings.TrimSuffix(inner, ")"))
+		return operand{text: word, value: value}, err
+	}
+	value, err := p.path(word)
+	return operand{text: word, value: value}, err
+}
+
+// literal reads a text in quotes, a number or a word like true.
+func literal(word string) (any, bool) {
+	switch {
+	case word == "true" || word == "false":
+		return word == "true", true
+	case word == "null" || word == "undefined":
+		return nil, true
+	case word[0] == '\'' || word[0] == '"':
+		return word[1 : len(word)-1], true
+	}
+	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
+		return n, true
+	}
+	if strings.ContainsAny(word[:1], "-0123456789") {
+		if f, err := strconv.ParseFloat(word, 64); err == nil {
+			return f, true
+		}
+	}
+	return nil, false
+}
+
+// cutName takes the name off an argument `name=value`.
+func cutName(word string) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(word, "=")
+	if !ok || value == "" || strings.ContainsAny(name, `'"([`) {
+		return "", word, false
+	}
+	return name, value, true
+}
+
+// split cuts an expression into words; what is quoted, in parentheses or in
+// brackets stays together.
+func split(content string) ([]string, error) {
+	var words []string
+	start, depth := -1, 0
+	for i := 0; i < len(content); i++ {
+		switch c := content[i]; c {
+		case ' ', '\t', '\r', '\n':
+			if depth == 0 && start >= 0 {
+				words = append(words, content[start:i])
+				start = -1
+			}
+			continue
+		case '\'', '"':
+			n := strings.IndexByte(content[i+1:], c)
+			if n < 0 {
+				return nil, fmt.Errorf("a quote is not closed")
+			}
+			if start < 0 {
+				start = i
+			}
+			i += n + 1
+			continue
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		}
+		if start < 0 {
+			start = i
+		}
+	}
+	if depth != 0 {
+		return nil, fmt.Errorf("parentheses or brackets are not balanced")
+	}
+	if start >= 0 {
+		words = append(words, content[start:])
+	}
+	return words, nil
+}

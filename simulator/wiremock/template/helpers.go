@@ -1,0 +1,92 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package template
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// helper is a function that templates can call.
+type helper struct {
+	least, most int      // how many arguments it takes; most < 0: any number
+	named       []string // the named arguments that it takes
+	compile     func(c *call) (evaluator, error)
+}
+
+// helpers is every helper by its name.
+var helpers = merge(
+	comparisons,
+	randomHelpers,
+	textHelpers,
+	map[string]helper{
+		"jsonPath": {2, 2, []string{"default"}, compileJSONPath},
+		"now":      {0, 0, []string{"offset", "format", "timezone"}, compileNow},
+		"math":     {3, 3, nil, compileMath},
+		"size":     {1, 1, nil, compileSize},
+	},
+)
+
+func merge(groups ...map[string]helper) map[string]helper {
+	all := make(map[string]helper)
+	for _, group := range groups {
+		maps.Copy(all, group)
+	}
+	return all
+}
+
+// compile checks the arguments against what the helper takes.
+func (c *call) compile(h helper) (evaluator, error) {
+	if len(c.args) < h.least || h.most >= 0 && len(c.args) > h.most {
+		return nil, fmt.Errorf("%s takes %s, got %d", c.name, h.takes(), len(c.args))
+	}
+	for name := range c.named {
+		if !slices.Contains(h.named, name) {
+			return nil, fmt.Errorf("%s does not support %s=", c.name, name)
+		}
+	}
+	return h.compile(c)
+}
+
+func (h helper) takes() string {
+	switch {
+	case h.most < 0:
+		return fmt.Sprintf("at least %d arguments", h.least)
+	case h.most == h.least:
+		return fmt.Sprintf("%d arguments", h.least)
+	}
+	return fmt.Sprintf("%d to %d arguments", h.least, h.most)
+}
+
+// option gives the evaluator of a named argument, or of its default.
+func (c *call) option(name string, otherwise any) evaluator {
+	if o, ok := c.named[name]; ok {
+		return o.value
+	}
+	return constant(otherwise)
+}
+
+// known gives an argument that has to be a plain text because it is compiled.
+func (c *call) known(what string, o operand) (string, error) {
+	if text, ok := o.literal.(string); ok {
+		return text, nil
+	}
+	return "", fmt.Errorf("%s needs its %s as a plain text, got %s", c.name, what, o.text)
+}
+
+// knownOption is the same for a named argument that may be missing.
+func (c *call) knownOption(name string) (text string, given bool, err error) {
+	o, given := c.named[name]
+	if !given {
+		return "", false, nil
+	}
+	text, err = c.known(name, o)
+	return text, true, err
+}
+
+// problem is what WireMock writes in the place of a value that it cannot make.
+func problem(format string, args ...any) string {
+	return "[ERROR: " + fmt.Sprintf(format, args...) + "]"
+}

@@ -1,0 +1,142 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package template
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+var randomHelpers = map[string]helper{
+	"randomValue":   {0, 0, []string{"length", "type", "uppercase"}, compileRandomValue},
+	"randomInt":     {0, 0, []string{"lower", "upper"}, compileRandomInt},
+	"randomDecimal": {0, 0, []string{"lower", "upper"}, compileRandomDecimal},
+	"pickRandom":    {1, -1, nil, compilePickRandom},
+}
+
+const (
+	letters = "abcdefghijklmnopqrstuvwxyz"
+	digits  = "0123456789"
+	symbols = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+)
+
+var alphabets = map[string]string{
+	"ALPHANUMERIC":             letters + digits,
+	"ALPHABETIC":               letters,
+	"NUMERIC":                  digits,
+	"HEXADECIMAL":              digits + "abcdef",
+	"ALPHANUMERIC_AND_SYMBOLS": letters + digits + symbols,
+}
+
+// longestRandom bounds what a single random value costs.
+const longestRandom = 1 << 20
+
+func compileRandomValue(c *call) (evaluator, error) {
+	kind, given, err := c.knownOption("type")
+	if err != nil {
+		return nil, err
+	}
+	if !given {
+		kind = "ALPHANUMERIC"
+	}
+	uppercase := c.option("uppercase", false)
+	draw, err := c.randomText(kind)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *scope) any {
+		if value := draw(s); !truthy(uppercase(s)) {
+			return value
+		} else {
+			return strings.ToUpper(value)
+		}
+	}, nil
+}
+
+func (c *call) randomText(kind string) (func(s *scope) string, error) {
+	if kind == "UUID" {
+		return func(s *scope) string { return uuid(s.request.Random()) }, nil
+	}
+	alphabet, ok := alphabets[kind]
+	if !ok {
+		return nil, fmt.Errorf("randomValue has no type '%s'", kind)
+	}
+	length := c.option("length", int64(36))
+	return func(s *scope) string {
+		n, ok := number(length(s))
+		if !ok || n < 0 || n > longestRandom {
+			return problem("randomValue needs a length from 0 to %d", longestRandom)
+		}
+		source := s.request.Random()
+		value := make([]byte, int(n))
+		for i := range value {
+			value[i] = alphabet[below(source, uint64(len(alphabet)))]
+		}
+		return string(value)
+	}, nil
+}
+
+// below draws a number from 0 up to but without n, which is small enough for
+// the remainder to favour none of them noticeably.
+func below(source rand.Source, n uint64) uint64 { return source.Uint64() % n }
+
+// uuid draws a version 4 UUID.
+func uuid(source rand.Source) string {
+	var raw [16]byte
+	for i, half := 0, uint64(0); i < len(raw); i++ {
+		if i%8 == 0 {
+			half = source.Uint64()
+		}
+		raw[i] = byte(half >> (i % 8 * 8))
+	}
+	raw[6] = raw[6]&0x0f | 0x40
+	raw[8] = raw[8]&0x3f | 0x80
+	text := hex.EncodeToString(raw[:])
+	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+}
+
+func compileRandomInt(c *call) (evaluator, error) {
+	lower, upper := c.option("lower", int64(math.MinInt32)), c.option("upper", int64(math.MaxInt32))
+	return func(s *scope) any {
+		from, ok := number(lower(s))
+		to, both := number(upper(s))
+		if !ok || !both || from >= to || to-from > math.MaxInt64/2 {
+			return problem("randomInt needs a lower bound below the upper")
+		}
+		return int64(from) + int64(below(s.request.Random(), uint64(int64(to)-int64(from))))
+	}, nil
+}
+
+func compileRandomDecimal(c *call) (evaluator, error) {
+	lower, upper := c.option("lower", float64(0)), c.option("upper", float64(1))
+	return func(s *scope) any {
+		from, ok := number(lower(s))
+		to, both := number(upper(s))
+		if !ok || !both || from >= to {
+			return problem("randomDecimal needs a lower bound below the upper")
+		}
+		return from + (to-from)*float64(s.request.Random().Uint64()>>11)/(1<<53)
+	}, nil
+}
+
+func compilePickRandom(c *call) (evaluator, error) {
+	return func(s *scope) any {
+		var choices []any
+		for _, arg := range c.args {
+			switch value := arg.value(s).(type) {
+			case []any:
+				choices = append(choices, value...)
+			default:
+				choices = append(choices, value)
+			}
+		}
+		if len(choices) == 0 {
+			return nil
+		}
+		return choices[below(s.request.Random(), uint64(len(choices)))]
+	}, nil
+}

@@ -1,0 +1,189 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package template
+
+import (
+	"encoding/base64"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+var textHelpers = map[string]helper{
+	"upper":           {1, 1, nil, onText(strings.ToUpper)},
+	"lower":           {1, 1, nil, onText(strings.ToLower)},
+	"capitalize":      {1, 1, nil, onText(capitalize)},
+	"capitalizeFirst": {1, 1, nil, onText(capitalizeFirst)},
+	"trim":            {1, 1, nil, onText(strings.TrimSpace)},
+	"replace":         {3, 3, nil, compileReplace},
+	"substring":       {2, 3, nil, compileSubstring},
+	"join":            {2, -1, nil, compileJoin},
+	"defaultIfEmpty":  {2, 2, nil, compileDefaultIfEmpty},
+	"base64":          {1, 1, []string{"decode", "padding"}, compileBase64},
+	"urlEncode":       {1, 1, []string{"decode"}, compileURLEncode},
+	"contains":        {2, 2, nil, compileContains},
+	"matches":         {2, 2, nil, compileMatches},
+	"regexExtract":    {2, 2, []string{"default"}, compileRegexExtract},
+}
+
+func onText(change func(string) string) func(c *call) (evaluator, error) {
+	return func(c *call) (evaluator, error) {
+		return func(s *scope) any { return change(c.text(s, 0)) }, nil
+	}
+}
+
+// text gives an argument as text.
+func (c *call) text(s *scope, i int) string { return toText(c.args[i].value(s)) }
+
+func capitalizeFirst(text string) string {
+	for i, r := range text {
+		return text[:i] + string(unicode.ToUpper(r)) + text[i+len(string(r)):]
+	}
+	return text
+}
+
+func capitalize(text string) string {
+	var out strings.Builder
+	inWord := false
+	for _, r := range text {
+		if !inWord {
+			r = unicode.ToUpper(r)
+		}
+		inWord = !unicode.IsSpace(r)
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+func compileReplace(c *call) (evaluator, error) {
+	return func(s *scope) any {
+		return strings.ReplaceAll(c.text(s, 0), c.text(s, 1), c.text(s, 2))
+	}, nil
+}
+
+func compileSubstring(c *call) (evaluator, error) {
+	return func(s *scope) any {
+		runes := []rune(c.text(s, 0))
+		from, ok := number(c.args[1].value(s))
+		to := float64(len(runes))
+		if ok && len(c.args) == 3 {
+			to, ok = number(c.args[2].value(s))
+		}
+		if !ok || from < 0 || to > float64(len(runes)) || from > to {
+			return problem("substring is out of the text's bounds")
+		}
+		return string(runes[int(from):int(to)])
+	}, nil
+}
+
+// compileJoin joins the elements of a list, or all arguments but the last,
+// with the last one between them.
+func compileJoin(c *call) (evaluator, error) {
+	last := len(c.args) - 1
+	return func(s *scope) any {
+		var parts []string
+		for i := range last {
+			switch value := c.args[i].value(s).(type) {
+			case []string:
+				parts = append(parts, value...)
+			case []any:
+				for _, element := range value {
+					parts = append(parts, toText(element))
+				}
+			default:
+				parts = append(parts, toText(value))
+			}
+		}
+		return strings.Join(parts, c.text(s, last))
+	}, nil
+}
+
+func compileDefaultIfEmpty(c *call) (evaluator, error) {
+	return func(s *scope) any {
+		if value := c.args[0].value(s); truthy(value) {
+			return value
+		}
+		return c.args[1].value(s)
+	}, nil
+}
+
+func compileBase64(c *call) (evaluator, error) {
+	decode, padding := c.option("decode", false), c.option("padding", true)
+	return func(s *scope) any {
+		text := c.text(s, 0)
+		switch {
+		case truthy(decode(s)):
+			decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+			if err != nil {
+				return problem("%s is not base64", text)
+			}
+			return string(decoded)
+		case truthy(padding(s)):
+			return base64.StdEncoding.EncodeToString([]byte(text))
+		}
+		return base64.RawStdEncoding.EncodeToString([]byte(text))
+	}, nil
+}
+
+func compileURLEncode(c *call) (evaluator, error) {
+	decode := c.option("decode", false)
+	return func(s *scope) any {
+		text := c.text(s, 0)
+		if !truthy(decode(s)) {
+			return url.QueryEscape(text)
+		}
+		decoded, err := url.QueryUnescape(text)
+		if err != nil {
+			return problem("%v", err)
+		}
+		return decoded
+	}, nil
+}
+
+func compileContains(c *call) (evaluator, error) {
+	return func(s *scope) any {
+		wanted := c.text(s, 1)
+		if list, ok := c.args[0].value(s).([]any); ok {
+			for _, element := range list {
+				if toText(element) == wanted {
+					return true
+				}
+			}
+			return false
+		}
+		return strings.Contains(c.text(s, 0), wanted)
+	}, nil
+}
+
+func compileMatches(c *call) (evaluator, error) {
+	pattern, err := c.known("pattern", c.args[1])
+	if err != nil {
+		return nil, err
+	}
+	re, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *scope) any { return re.MatchString(c.text(s, 0)) }, nil
+}
+
+func compileRegexExtract(c *call) (evaluator, error) {
+	pattern, err := c.known("pattern", c.args[1])
+	if err != nil {
+		return nil, err
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	otherwise := c.option("default", problem("Nothing matched %s", pattern))
+	return func(s *scope) any {
+		text := c.text(s, 0)
+		if found := re.FindStringIndex(text); found != nil {
+			return text[found[0]:found[1]]
+		}
+		return otherwise(s)
+	}, nil
+}

@@ -1,0 +1,94 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package template compiles WireMock's response templates, Handlebars with
+// helpers of its own, so that a request costs no parsing: every path, helper
+// and JSONPath is resolved when a mapping is loaded, and what is not known is
+// an error then.
+package template
+
+import (
+	"math/rand/v2"
+	"strings"
+)
+
+// Request is what a template can ask of the request that is answered.
+type Request interface {
+	Method() string
+	// URL is the raw target: path and query.
+	URL() string
+	// Path is the raw path.
+	Path() string
+	Scheme() string
+	// Host is the Host field: name and, if given, port.
+	Host() string
+	ClientIP() string
+	// Query gives the decoded values of a parameter.
+	Query(name string) []string
+	Header(name string) []string
+	Cookie(name string) []string
+	// PathParameter is the part of the path at a template's {name}.
+	PathParameter(name string) string
+	Body() string
+	// JSON is the body parsed; false if it is no JSON.
+	JSON() (any, bool)
+	// Random is where random values are drawn from.
+	Random() rand.Source
+}
+
+// Template is a compiled template. Any number of goroutines may render it.
+type Template struct {
+	nodes []node
+}
+
+// Parse compiles a template. Parameters are a mapping's transformer
+// parameters, which a template reads as `parameters.name`. The error names the
+// expression that is not understood.
+func Parse(text string, parameters map[string]any) (*Template, error) {
+	p := &parser{rest: text, parameters: parameters}
+	nodes, err := p.nodes("")
+	if err != nil {
+		return nil, err
+	}
+	return &Template{nodes}, nil
+}
+
+// IsTemplate tells whether there is anything to render in a text.
+func IsTemplate(text string) bool { return strings.Contains(text, "{{") }
+
+// Append renders the template for a request to the end of a buffer.
+func (t *Template) Append(buffer []byte, r Request) []byte {
+	return render(buffer, t.nodes, &scope{request: r})
+}
+
+// scope is what names mean at one place of a template.
+type scope struct {
+	request Request
+	this    any
+	outer   *scope
+	local   string // the name that a block gives to this
+	key     any    // index or name of the element of a loop
+	first   bool
+	last    bool
+}
+
+// node is a piece of a template.
+type node interface {
+	render(buffer []byte, s *scope) []byte
+}
+
+func render(buffer []byte, nodes []node, s *scope) []byte {
+	for _, n := range nodes {
+		buffer = n.render(buffer, s)
+	}
+	return buffer
+}
+
+type text string
+
+func (t text) render(buffer []byte, _ *scope) []byte { return append(buffer, t...) }
+
+// output writes the value of an expression.
+type output struct{ value evaluator }
+
+func (o output) render(buffer []byte, s *scope) []byte { return appendText(buffer, o.value(s)) }
