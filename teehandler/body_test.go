@@ -1,0 +1,172 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/quic-go/quic-go/http3"
+	"golang.org/x/net/http2"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+// bytesOf makes a body that no two tests share.
+func bytesOf(n int) string {
+	chars := make([]byte, n)
+	for i := range chars {
+		chars[i] = byte(rand.Int())
+	}
+	return string(chars)
+}
+
+func sumOf(body string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(body))) }
+
+// unknownLength hides the length of a body, so that it goes out in chunks.
+type unknownLength struct{ io.Reader }
+
+// clients gives a client per protocol, all for the same two sites.
+func clients(t *testing.T) map[string]*http.Client {
+	insecure := &tls.Config{InsecureSkipVerify: true}
+	h2c := &http2.Transport{AllowHTTP: true, DialTLSContext: func(ctx context.Context, network, addr string, _ *tls.Config) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}}
+	h2 := &http2.Transport{TLSClientConfig: insecure}
+	h3 := &http3.Transport{TLSClientConfig: insecure}
+	t.Cleanup(func() { h3.Close() })
+	return map[string]*http.Client{
+		"HTTP/1.1": {Transport: &http.Transport{DisableCompression: true}},
+		"h2c":      {Transport: h2c},
+		"h2":       {Transport: h2},
+		"h3":       {Transport: h3},
+	}
+}
+
+// everyProtocol runs Caddy with a site for HTTP/1.1 and h2c and one for h2 and
+// h3, both with the same body, and calls f for each protocol.
+func everyProtocol(t *testing.T, body string, f func(t *testing.T, client *http.Client, url string)) {
+	plain, secure := caddytest.Addr(t), caddytest.Addr(t)
+	_, port, _ := net.SplitHostPort(secure)
+	cert, key := certificate(t)
+	caddytest.Run(t, fmt.Sprintf(`{
+	auto_https disable_redirects
+	servers %s {
+		protocols h1 h2c
+	}
+}
+http://%s {
+	bind 127.0.0.1
+	%s
+}
+https://localhost:%s {
+	bind 127.0.0.1
+	tls %s %s
+	%s
+}
+`, plain, plain, body, port, cert, key, body))
+	for proto, client := range clients(t) {
+		url := "http://" + plain
+		if proto == "h2" || proto == "h3" {
+			url = "https://localhost:" + port
+		}
+		t.Run(strings.ReplaceAll(proto, "/", ""), func(t *testing.T) { f(t, client, url) })
+	}
+}
+
+func TestBodiesAreTheSameOnBothSides(t *testing.T) {
+	primary, shadow := newUpstream(t, nil), newUpstream(t, nil)
+	body := fmt.Sprintf("tee %s {\ntimeout 10s\n}\nreverse_proxy %s", shadow.URL, primary.URL)
+	everyProtocol(t, body, func(t *testing.T, client *http.Client, url string) {
+		for _, size := range []int{0, 3, 64 << 10, 1 << 20} {
+			for _, chunked := range []bool{false, true} {
+				before, sent := shadow.count(), bytesOf(size)
+				reader := io.Reader(strings.NewReader(sent))
+				if chunked {
+					reader = unknownLength{reader}
+				}
+				status, answer := post(t, client, url, reader)
+				if status != 200 || answer != sumOf(sent) {
+					t.Fatalf("%d bytes: client got %d %q", size, status, answer)
+				}
+				copied := shadow.wait(before + 1)[before]
+				if copied.sum != sumOf(sent) || copied.length != int64(size) || copied.chunked {
+					t.Errorf("%d bytes, chunked %v: shadow got %d bytes, Content-Length %d", size, chunked, copied.size, copied.length)
+				}
+			}
+		}
+	})
+}
+
+func TestRequestsWithoutBodyAreCopiedWithoutBody(t *testing.T) {
+	primary, shadow := newUpstream(t, nil), newUpstream(t, nil)
+	body := fmt.Sprintf("tee %s {\nmax_body 1KiB\n}\nreverse_proxy %s", shadow.URL, primary.URL)
+	everyProtocol(t, body, func(t *testing.T, client *http.Client, url string) {
+		before := shadow.count()
+		get(t, client, url+"/page?a=1")
+		copied := shadow.wait(before + 1)[before]
+		if copied.target != "/page?a=1" || copied.size != 0 || copied.chunked || copied.header.Get("Content-Length") != "" {
+			t.Errorf("shadow got %+v", copied)
+		}
+	})
+}
+
+// A primary that answers without reading leaves the body to the tee, whatever
+// size its answer has.
+func TestUnreadBodiesAreCopied(t *testing.T) {
+	shadow := newUpstream(t, nil)
+	for _, answer := range []string{"no", strings.Repeat("no ", 4000)} {
+		t.Run(fmt.Sprint(len(answer)), func(t *testing.T) {
+			body := fmt.Sprintf("tee %s\nrespond %q 401", shadow.URL, answer)
+			everyProtocol(t, body, func(t *testing.T, client *http.Client, url string) {
+				sizes := []int{3}
+				if strings.HasSuffix(t.Name(), "HTTP1.1") { // with others, a 401 stops the client from sending
+					sizes = append(sizes, 100<<10)
+				}
+				for _, size := range sizes {
+					sent := bytesOf(size)
+					status, got := post(t, client, url, strings.NewReader(sent))
+					if status != 401 || got != answer {
+						t.Fatalf("client got %d and %d bytes", status, len(got))
+					}
+					shadow.waitFor(sumOf(sent))
+				}
+			})
+		})
+	}
+}
+
+// net/http reads no more than 256 KiB of an unread body, answers, and closes
+// the connection.
+func TestLargeUnreadBodyOverHTTP1(t *testing.T) {
+	shadow := newUpstream(t, nil)
+	_, addr := run(t, func(addr string) string {
+		return site(addr, "tee "+shadow.URL+" {\nname "+teeName(t)+"\n}\nheader Content-Length 2\nrespond no 401")
+	})
+	for _, size := range []int{256 << 10, 1 << 20, 1<<20 + 1, 4 << 20} {
+		for range 5 {
+			sent := bytesOf(size)
+			resp, err := http.Post("http://"+addr, "", unknownLength{strings.NewReader(sent)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, body := drain(t, resp); resp.StatusCode != 401 || body != "no" || resp.Close != (size > 256<<10) {
+				t.Fatalf("%d bytes: client got %d %q, connection closed %v", size, resp.StatusCode, body, resp.Close)
+			}
+			if size <= 1<<20 {
+				shadow.waitFor(sumOf(sent))
+			}
+		}
+	}
+	waitOutcome(t, shadow.URL, "dropped_body_size", 10)
+	waitOutcome(t, shadow.URL, "sent_2xx", 10)
+}

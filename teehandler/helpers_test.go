@@ -1,0 +1,262 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+// patience is how long a test waits for what has to come.
+const patience = 20 * time.Second
+
+// received is a request as an upstream got it.
+type received struct {
+	method, target, host string
+	header, trailer      http.Header
+	length               int64
+	chunked              bool
+	size                 int
+	sum                  string
+	body                 string // if it is short
+}
+
+// upstream is a primary or a shadow that keeps what it gets.
+type upstream struct {
+	*httptest.Server
+	t testing.TB
+
+	mu   sync.Mutex
+	got  []received
+	more *sync.Cond
+}
+
+// newUpstream starts an upstream that answers with answer, or echoes the hash
+// of what it got.
+func newUpstream(t testing.TB, answer http.HandlerFunc) *upstream {
+	u := &upstream{t: t}
+	u.more = sync.NewCond(&u.mu)
+	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec, err := receive(r)
+		if err != nil {
+			return
+		}
+		u.mu.Lock()
+		u.got = append(u.got, rec)
+		u.mu.Unlock()
+		u.more.Broadcast()
+		if answer != nil {
+			answer(w, r)
+		} else {
+			fmt.Fprint(w, rec.sum)
+		}
+	}))
+	t.Cleanup(func() {
+		u.CloseClientConnections()
+		u.Close()
+	})
+	return u
+}
+
+func receive(r *http.Request) (received, error) {
+	hash := sha256.New()
+	var short strings.Builder
+	n, err := io.Copy(io.MultiWriter(hash, &short), r.Body)
+	rec := received{
+		method: r.Method, target: r.RequestURI, host: r.Host, header: r.Header.Clone(), trailer: r.Trailer,
+		length: r.ContentLength, chunked: len(r.TransferEncoding) > 0, size: int(n), sum: fmt.Sprintf("%x", hash.Sum(nil)),
+	}
+	if n < 1024 {
+		rec.body = short.String()
+	}
+	return rec, err
+}
+
+// wait gives the requests that came once there are n of them.
+func (u *upstream) wait(n int) []received {
+	u.t.Helper()
+	stop := time.AfterFunc(patience, u.more.Broadcast)
+	defer stop.Stop()
+	deadline := time.Now().Add(patience)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for len(u.got) < n {
+		if time.Now().After(deadline) {
+			u.t.Fatalf("upstream got %d requests, want %d", len(u.got), n)
+		}
+		u.more.Wait()
+	}
+	return append([]received(nil), u.got...)
+}
+
+// waitFor waits for the request whose body has this hash.
+func (u *upstream) waitFor(sum string) (found received) {
+	u.t.Helper()
+	eventually(u.t, "a body", func() (string, bool) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		for _, found = range u.got {
+			if found.sum == sum {
+				return "", true
+			}
+		}
+		return fmt.Sprintf("%d requests have others", len(u.got)), false
+	})
+	return found
+}
+
+func (u *upstream) count() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.got)
+}
+
+func (u *upstream) addr() string { return u.Listener.Addr().String() }
+
+// teeName gives the running test's tee a name of its own, since metrics count
+// on from test to test.
+func teeName(t testing.TB) string { return strings.ReplaceAll(t.Name(), "/", "_") }
+
+// site is a Caddyfile of one site whose body has the tee of the test.
+func site(addr, body string) string {
+	return "http://" + addr + " {\n" + body + "\n}\n"
+}
+
+// teeSite is a site with a tee in front of a primary. $SHADOW in the options
+// stands for the shadow's URL.
+func teeSite(t testing.TB, addr, primary, shadow, options string) string {
+	return site(addr, fmt.Sprintf("tee %s {\nname %s\n%s\n}\nreverse_proxy %s", shadow, teeName(t), options, primary))
+}
+
+// outcomes gives what became of the copies of the test's tee, by name.
+func outcomesOf(t testing.TB, shadow string) map[string]int {
+	counts := make(map[string]int)
+	for o := none + 1; o < outcomes; o++ {
+		if n := int(testutil.ToFloat64(metrics.copies.WithLabelValues(teeName(t), shadow, outcomeNames[o]))); n > 0 {
+			counts[outcomeNames[o]] = n
+		}
+	}
+	return counts
+}
+
+// waitOutcome waits until so many copies have this outcome.
+func waitOutcome(t testing.TB, shadow, outcome string, n int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d copies %s", n, outcome), func() (string, bool) {
+		counts := outcomesOf(t, shadow)
+		return fmt.Sprint(counts), counts[outcome] >= n
+	})
+	if counts := outcomesOf(t, shadow); counts[outcome] != n {
+		t.Errorf("outcomes are %v, want %d %s", counts, n, outcome)
+	}
+}
+
+// waitAccounted waits until so many copies have any outcome.
+func waitAccounted(t testing.TB, shadow string, n int) map[string]int {
+	t.Helper()
+	sum := func() (total int) {
+		for _, n := range outcomesOf(t, shadow) {
+			total += n
+		}
+		return total
+	}
+	eventually(t, fmt.Sprintf("%d copies accounted for", n), func() (string, bool) {
+		return fmt.Sprint(outcomesOf(t, shadow)), sum() >= n
+	})
+	if got := sum(); got != n {
+		t.Errorf("%d copies are accounted for, want %d: %v", got, n, outcomesOf(t, shadow))
+	}
+	return outcomesOf(t, shadow)
+}
+
+func eventually(t testing.TB, what string, check func() (state string, ok bool)) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		state, ok := check()
+		if ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waiting for %s: %s", what, state)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// get fetches a URL and gives status and body.
+func get(t testing.TB, client *http.Client, url string) (int, string) {
+	t.Helper()
+	resp, err := client.Get(url)
+	if err != nil {
+		t.Fatalf("GET %s: %v", url, err)
+	}
+	return drain(t, resp)
+}
+
+func post(t testing.TB, client *http.Client, url string, body io.Reader) (int, string) {
+	t.Helper()
+	resp, err := client.Post(url, "application/octet-stream", body)
+	if err != nil {
+		t.Fatalf("POST %s: %v", url, err)
+	}
+	return drain(t, resp)
+}
+
+func drain(t testing.TB, resp *http.Response) (int, string) {
+	t.Helper()
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatalf("reading response: %v", err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// dial opens a connection for a test that speaks HTTP by hand.
+func dial(t testing.TB, addr string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	return conn, bufio.NewReader(conn)
+}
+
+// speak sends bytes on a new connection and gives the response.
+func speak(t testing.TB, addr, request string) (int, string) {
+	t.Helper()
+	conn, br := dial(t, addr)
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	method, _, _ := strings.Cut(request, " ")
+	resp, err := http.ReadResponse(br, &http.Request{Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return drain(t, resp)
+}
+
+// run starts Caddy and gives the address to talk to.
+func run(t testing.TB, caddyfile func(addr string) string) (*caddytest.Server, string) {
+	t.Helper()
+	addr := caddytest.Addr(t)
+	return caddytest.Run(t, caddyfile(addr)), addr
+}

@@ -1,0 +1,114 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"github.com/caddy-rehearsal/rehearsal/teehandler/client"
+)
+
+// outcome is what became of a copy.
+type outcome int
+
+const (
+	none outcome = iota
+	sent1xx
+	sent2xx
+	sent3xx
+	sent4xx
+	sent5xx
+	failedConnect
+	failedTLS
+	failedSend
+	failedReceive
+	failedResponse
+	failedHandler
+	failedPanic
+	timedOut
+	droppedQueue
+	droppedRate
+	droppedBodySize
+	droppedBodyIncomplete
+	droppedStatus
+	droppedUnsupported
+	droppedLoop
+	outcomes
+)
+
+// outcomeNames are the values of the metric's label.
+var outcomeNames = [outcomes]string{
+	sent1xx:               "sent_1xx",
+	sent2xx:               "sent_2xx",
+	sent3xx:               "sent_3xx",
+	sent4xx:               "sent_4xx",
+	sent5xx:               "sent_5xx",
+	failedConnect:         "failed_connect",
+	failedTLS:             "failed_tls",
+	failedSend:            "failed_send",
+	failedReceive:         "failed_receive",
+	failedResponse:        "failed_response",
+	failedHandler:         "failed_handler",
+	failedPanic:           "failed_panic",
+	timedOut:              "timed_out",
+	droppedQueue:          "dropped_queue",
+	droppedRate:           "dropped_rate",
+	droppedBodySize:       "dropped_body_size",
+	droppedBodyIncomplete: "dropped_body_incomplete",
+	droppedStatus:         "dropped_status",
+	droppedUnsupported:    "dropped_unsupported",
+	droppedLoop:           "dropped_loop",
+}
+
+// sentWith gives the outcome of a copy that was answered.
+func sentWith(status int) outcome {
+	switch {
+	case status < 200:
+		return sent1xx
+	case status < 300:
+		return sent2xx
+	case status < 400:
+		return sent3xx
+	case status < 500:
+		return sent4xx
+	default:
+		return sent5xx
+	}
+}
+
+// failedWith gives the outcome of a copy that was not answered.
+func failedWith(err error) outcome {
+	if isTimeout(err) {
+		return timedOut
+	}
+	if _, ok := errors.AsType[*panicError](err); ok {
+		return failedPanic
+	}
+	exchange, ok := errors.AsType[*client.Error](err)
+	if !ok {
+		return failedHandler
+	}
+	switch exchange.Stage {
+	case client.Connect:
+		return failedConnect
+	case client.Handshake:
+		return failedTLS
+	case client.Send:
+		return failedSend
+	case client.Malformed:
+		return failedResponse
+	case client.Receive:
+	}
+	return failedReceive
+}
+
+func isTimeout(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
+}

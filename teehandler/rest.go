@@ -1,0 +1,147 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+const (
+	// serverDrains is how much of an unread HTTP/1 body net/http reads before
+	// it sends the response's header, and throws away.
+	serverDrains = 256 << 10
+
+	// restGrace bounds how long the end of a response may have to wait for the
+	// rest of a body. It suffices for what has arrived already.
+	restGrace = 20 * time.Millisecond
+
+	// restPatience bounds it where the client has its whole response already.
+	restPatience = 10 * time.Second
+)
+
+// drainsFirst tells whether net/http reads the rest of this request's body
+// before it sends a response, so that reading it first delays nothing.
+func drainsFirst(w http.ResponseWriter, r *http.Request) bool {
+	if r.ProtoMajor != 1 || r.ProtoMinor == 0 || r.Close || expectsContinue(r) {
+		return false
+	}
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	return ok && server != nil && !server.EnableFullDuplex
+}
+
+func expectsContinue(r *http.Request) bool {
+	return strings.EqualFold(r.Header.Get("Expect"), "100-continue")
+}
+
+// guardedWriter captures the rest of an HTTP/1 body before the response would
+// make net/http throw it away.
+type guardedWriter struct {
+	*caddyhttp.ResponseWriterWrapper
+	body    *capture
+	guarded bool
+}
+
+func guard(w http.ResponseWriter, body *capture) *guardedWriter {
+	body.guard = &guardedWriter{ResponseWriterWrapper: &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, body: body}
+	return body.guard
+}
+
+func (w *guardedWriter) Write(p []byte) (int, error) {
+	w.secure()
+	return w.ResponseWriterWrapper.Write(p)
+}
+
+func (w *guardedWriter) ReadFrom(r io.Reader) (int64, error) {
+	w.secure()
+	return w.ResponseWriterWrapper.ReadFrom(r)
+}
+
+func (w *guardedWriter) FlushError() error {
+	w.secure()
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// secure reads as much as net/http would. If the body goes on, net/http would
+// close the connection after the response, and so does it now, without having
+// touched what the primary or the copy may read still.
+func (w *guardedWriter) secure() {
+	if w.guarded {
+		return
+	}
+	w.guarded = true
+	if strings.EqualFold(w.Header().Get("Connection"), "close") {
+		return // net/http leaves the body alone
+	}
+	if w.body.remaining() <= serverDrains {
+		w.body.readOn(serverDrains + 1) // with the end, if it is there
+	}
+	if w.body.remaining() > 0 {
+		closeAfterReply(w.ResponseWriter)
+	}
+}
+
+// closeAfterReply has net/http do what it does after a body that is too large:
+// announce the end of the connection, and linger so that the client can read
+// the response. Exceeding a MaxBytesReader is the way to ask for that.
+func closeAfterReply(w http.ResponseWriter) {
+	for {
+		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			break
+		}
+		w = wrapper.Unwrap()
+	}
+	exceeded := http.MaxBytesReader(w, io.NopCloser(strings.NewReader(".")), 0)
+	_, _ = exceeded.Read(make([]byte, 1))
+}
+
+// remaining gives the least number of bytes that the body still has to come if
+// it is worth capturing, 0 if it is not.
+func (c *capture) remaining() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state != capturing {
+		return 0
+	}
+	return max(1, c.request.ContentLength-int64(len(c.buf)))
+}
+
+// takeRest reads what the primary has left of the body.
+func (c *capture) takeRest(w http.ResponseWriter, r *http.Request, answered bool) {
+	control := http.NewResponseController(w)
+	if !c.mu.TryLock() { // the primary left a goroutine waiting for the client
+		_ = control.SetReadDeadline(time.Now().Add(restGrace))
+	} else {
+		c.mu.Unlock()
+	}
+	if c.remaining() == 0 || c.untouched() && expectsContinue(r) {
+		return // reading on would ask the client to send its body
+	}
+	if c.guard != nil {
+		c.guard.secure()
+		if c.remaining() == 0 {
+			return
+		}
+	}
+	patience := restGrace
+	if answered && r.ProtoMajor == 1 && w.Header().Get("Content-Length") != "" && control.Flush() == nil {
+		patience = restPatience
+	}
+	if control.SetReadDeadline(time.Now().Add(patience)) != nil {
+		return
+	}
+	c.readOn(c.limit + 1)
+	_ = control.SetReadDeadline(time.Time{})
+}
+
+func (c *capture) untouched() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.started
+}

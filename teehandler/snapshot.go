@@ -1,0 +1,106 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler
+
+import (
+	"crypto/tls"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// snapshot is a request as the tee saw it, before any handler behind the tee
+// could change it. All shadows of a request share one, so nothing in it changes
+// once it was sent.
+type snapshot struct {
+	method, target, host string
+
+	fields  []byte // the header's lines on the wire, without Host and framing
+	length  bool   // the request had a Content-Length
+	body    []byte
+	trailer http.Header
+
+	origin *origin // for shadows made of handlers
+
+	holders  atomic.Int32
+	lent     bool // a handler may have kept a piece of it
+	bodyPool *[]byte
+}
+
+// origin is what handlers want to know of a request beyond its message.
+type origin struct {
+	header       http.Header
+	server       *caddyhttp.Server
+	proto        string
+	major, minor int
+	remoteAddr   string
+	tls          *tls.ConnectionState
+}
+
+// Snapshots and short bodies are used again, unless a handler has seen them.
+const maxPooledBody = 64 << 10
+
+var (
+	snapshots = sync.Pool{New: func() any { return new(snapshot) }}
+	bodies    = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+)
+
+// snapshot copies all of a request but its body.
+func (h *Handler) snapshot(r *http.Request) *snapshot {
+	s := snapshots.Get().(*snapshot)
+	s.holders.Store(1)
+	s.method, s.target, s.host = r.Method, rawTarget(r), r.Host
+	_, s.length = r.Header["Content-Length"]
+
+	header := r.Header
+	dropped := hopByHop(header)
+	if h.rewrites() {
+		header = h.rewrite(r, s, dropped)
+		dropped = nil
+	}
+	s.fields = appendFields(s.fields[:0], header, dropped)
+	s.fields = appendField(s.fields, markField, h.name)
+	if len(h.Handle) > 0 {
+		s.origin = newOrigin(r, header, dropped, h.name)
+		s.lent = true
+	}
+	return s
+}
+
+func newOrigin(r *http.Request, header http.Header, dropped []string, mark string) *origin {
+	o := &origin{
+		header:     withoutHopByHop(header, dropped),
+		proto:      r.Proto,
+		major:      r.ProtoMajor,
+		minor:      r.ProtoMinor,
+		remoteAddr: r.RemoteAddr,
+		tls:        r.TLS,
+	}
+	o.header.Add(markField, mark)
+	o.server, _ = r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	return o
+}
+
+// hold keeps the snapshot for one more user.
+func (s *snapshot) hold() { s.holders.Add(1) }
+
+// release gives up the snapshot. The last one to do so recycles it.
+func (s *snapshot) release() {
+	if s.holders.Add(-1) > 0 || s.lent {
+		return
+	}
+	if s.bodyPool != nil && cap(s.body) <= maxPooledBody {
+		if s.body != nil {
+			*s.bodyPool = s.body[:0]
+		}
+		bodies.Put(s.bodyPool)
+	}
+	fields := s.fields[:0]
+	*s = snapshot{fields: fields}
+	if cap(fields) <= maxPooledBody {
+		snapshots.Put(s)
+	}
+}

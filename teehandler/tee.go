@@ -1,0 +1,279 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package teehandler is a Caddy handler that copies live requests to shadow
+// systems; the client only ever sees the primary.
+package teehandler
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2"
+	caddycaddyfile "github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+
+	"github.com/caddy-rehearsal/rehearsal/caddyfile"
+)
+
+func init() {
+	caddy.RegisterModule(Handler{})
+}
+
+// Handler copies requests to shadow systems.
+//
+// The primary is whatever handler comes next. It gets its requests and gives
+// its responses as if the tee was not there. Each shadow gets a copy of the
+// request as the tee saw it: method, raw target, header, Host and body,
+// without hop-by-hop fields and `Expect`, and marked by an `X-Rehearsal-Copy`
+// field with the tee's name. What a shadow answers is read and thrown away.
+// Upgrades and CONNECT are not copied.
+type Handler struct {
+	// The tee's name in metrics, logs and the mark on copies. A tee makes no
+	// copy of a request that carries its own mark. Default: `tee`.
+	Name string `json:"name,omitempty"`
+
+	// URLs of shadows: `http://host[:port][/base/path]`, `https://...` or
+	// `unix//path/to.sock`; a bare `host[:port]` means HTTP. Placeholders of
+	// the environment are replaced when the configuration is loaded.
+	To []string `json:"to,omitempty"`
+
+	// Shadows made of Caddy's own handlers, each a list of routes.
+	Handle []caddyhttp.RouteList `json:"handle,omitempty"`
+
+	// The share of requests that is copied, the same ones for all shadows.
+	// Default: 100.
+	Percent *caddyfile.Percent `json:"percent,omitempty"`
+
+	// Makes the choice stick to a key of the request, so that the same key is
+	// always in or always out: `client_ip`, `uri`, `header <field>` or
+	// `cookie <name>`. Requests without the key are chosen one by one.
+	SampleBy *SampleBy `json:"sample_by,omitempty"`
+
+	// The most requests to copy per second, like `50/s`. As many may come at
+	// once. Default: no limit.
+	RateLimit Rate `json:"rate_limit,omitempty"`
+
+	// How long a copy may wait for its shadow and the exchange may take, both
+	// together. Default: `1s`.
+	Timeout caddy.Duration `json:"timeout,omitempty"`
+
+	// The most exchanges at the same time with each shadow. Default: 256.
+	Concurrency int `json:"concurrency,omitempty"`
+
+	// The most copies waiting for each shadow. A copy beyond is dropped.
+	// Default: 1000.
+	Queue *int `json:"queue,omitempty"`
+
+	// The largest request body to copy. A request with a larger one is not
+	// copied. Default: `1MiB`.
+	MaxBody *caddyfile.Size `json:"max_body,omitempty"`
+
+	// `off` makes copies without the body.
+	Body string `json:"body,omitempty"`
+
+	// The Host of copies: `preserve` keeps that of the request, `target` takes
+	// host and port of the shadow's URL, anything else is the value, in which
+	// placeholders are replaced. Default: `preserve`.
+	Host string `json:"host,omitempty"`
+
+	// Changes to the header of copies. Placeholders are replaced.
+	HeaderUp *headers.HeaderOps `json:"header_up,omitempty"`
+
+	// Adds the client's address to `X-Forwarded-For` and `Forwarded` of copies.
+	ForwardClientIP bool `json:"forward_client_ip,omitempty"`
+
+	// Uses a new connection for every copy sent to a URL.
+	CloseConnections bool `json:"close_connections,omitempty"`
+
+	// How shadows with an `https` URL are trusted.
+	TLS *reverseproxy.TLSConfig `json:"tls,omitempty"`
+
+	// Copies a request only if the primary answers it with one of these:
+	// statuses or classes like `2xx`. Default: whatever it answers.
+	OnlyStatus []Status `json:"only_status,omitempty"`
+
+	name     string
+	sampler  *sampler
+	maxBody  int64
+	timeout  time.Duration
+	shadows  []*shadow
+	duration prometheus.Observer
+	logger   *zap.Logger
+	largeLog *throttle
+
+	handleSegments []*caddycaddyfile.Dispenser
+}
+
+const (
+	defaultName        = "tee"
+	defaultTimeout     = time.Second
+	defaultConcurrency = 256
+	defaultQueue       = 1000
+	defaultMaxBody     = 1 << 20
+)
+
+// CaddyModule returns the Caddy module information.
+func (Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.handlers.tee",
+		New: func() caddy.Module { return new(Handler) },
+	}
+}
+
+// Provision sets up the tee and its shadows.
+func (h *Handler) Provision(ctx caddy.Context) error {
+	h.logger = ctx.Logger()
+	if err := h.check(); err != nil {
+		return err
+	}
+	repl := caddy.NewReplacer()
+	var err error
+	if h.name, err = repl.ReplaceOrErr(h.Name, true, true); err != nil {
+		return fmt.Errorf("name: %v", err)
+	}
+	if h.Name == "" {
+		h.name = defaultName
+	}
+	if err := caddyfile.CheckField(markField, h.name); err != nil {
+		return fmt.Errorf("name: %v", err)
+	}
+	h.sampler = newSampler(h.Percent, h.SampleBy, h.RateLimit)
+	h.timeout = time.Duration(h.Timeout)
+	if h.timeout == 0 {
+		h.timeout = defaultTimeout
+	}
+	h.maxBody = defaultMaxBody
+	if h.MaxBody != nil {
+		h.maxBody = int64(*h.MaxBody)
+	}
+	h.largeLog = newThrottle(time.Minute)
+	if err := h.HeaderUp.Provision(ctx); err != nil {
+		return fmt.Errorf("header_up: %v", err)
+	}
+	if err := registerMetrics(ctx.GetMetricsRegistry()); err != nil {
+		return err
+	}
+	h.duration = metrics.primaryDuration.WithLabelValues(h.name)
+	return h.provisionShadows(ctx, repl)
+}
+
+// check refuses values that make no sense. What the types of the fields refuse
+// themselves is not looked at again.
+func (h *Handler) check() error {
+	switch {
+	case len(h.To) == 0 && len(h.Handle) == 0:
+		return errors.New("no shadow: give a URL or a handle block")
+	case h.Timeout < 0:
+		return fmt.Errorf("timeout %v is negative", time.Duration(h.Timeout))
+	case h.Concurrency < 0:
+		return fmt.Errorf("concurrency %d is negative", h.Concurrency)
+	case h.Queue != nil && *h.Queue < 0:
+		return fmt.Errorf("queue %d is negative", *h.Queue)
+	case h.MaxBody != nil && *h.MaxBody < 0:
+		return fmt.Errorf("max_body %d is negative", *h.MaxBody)
+	case h.Body != "" && h.Body != "off":
+		return fmt.Errorf("body '%s' is unknown: only off can be given", h.Body)
+	case h.Host != "" && setsHost(h.HeaderUp):
+		return errors.New("host and a header_up of Host exclude one another")
+	}
+	return nil
+}
+
+// Cleanup lets copies that were accepted finish. When Caddy exits, it waits
+// for them no longer than their timeout.
+func (h *Handler) Cleanup() error {
+	for _, s := range h.shadows {
+		s.retire()
+	}
+	if caddy.Exiting() {
+		deadline := time.Now().Add(h.timeout)
+		for _, s := range h.shadows {
+			s.queue.waitIdle(deadline)
+		}
+	}
+	return nil
+}
+
+// ServeHTTP copies the request if it is among those to be copied, and lets the
+// primary serve it.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if !h.sampler.wants(r) {
+		return next.ServeHTTP(w, r)
+	}
+	if reason := h.refuse(r); reason != none {
+		h.drop(reason)
+		return next.ServeHTTP(w, r)
+	}
+	copied := h.snapshot(r)
+	start := time.Now()
+	var err error
+	if h.complete(r) {
+		h.send(copied)
+		err = next.ServeHTTP(w, r)
+	} else {
+		err = h.serveWatched(w, r, next, copied)
+	}
+	h.duration.Observe(time.Since(start).Seconds())
+	return err
+}
+
+// complete tells whether all that a copy is made of is known already.
+func (h *Handler) complete(r *http.Request) bool {
+	return len(h.OnlyStatus) == 0 && (r.ContentLength == 0 || h.Body != "")
+}
+
+// refuse tells why a request that was chosen is not copied, or none.
+func (h *Handler) refuse(r *http.Request) outcome {
+	switch {
+	case marked(r.Header, h.name):
+		return droppedLoop
+	case r.Method == http.MethodConnect || upgrades(r.Header):
+		return droppedUnsupported
+	case !h.sampler.allows():
+		return droppedRate
+	case h.Body == "" && r.ContentLength > h.maxBody:
+		h.warnLarge()
+		return droppedBodySize
+	}
+	return none
+}
+
+// send hands a complete copy to every shadow and gives it up.
+func (h *Handler) send(copied *snapshot) {
+	deadline := time.Now().Add(h.timeout)
+	for _, s := range h.shadows {
+		s.accept(copied, deadline)
+	}
+	copied.release()
+}
+
+// drop counts a copy that was not made.
+func (h *Handler) drop(reason outcome) {
+	for _, s := range h.shadows {
+		s.metrics.count(reason)
+	}
+}
+
+func (h *Handler) warnLarge() {
+	if more, ok := h.largeLog.allow(); ok {
+		h.logger.Warn("request body is larger than max_body, not copied",
+			zap.String("tee", h.name),
+			zap.Int64("max_body", h.maxBody),
+			zap.Int64("skipped_since_last_warning", more))
+	}
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.CleanerUpper          = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)

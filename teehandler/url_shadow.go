@@ -1,0 +1,132 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler
+
+import (
+	"crypto/tls"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+
+	"github.com/caddy-rehearsal/rehearsal/teehandler/client"
+)
+
+// urlShadow is a shadow reached by a URL.
+type urlShadow struct {
+	address      *address
+	client       *client.Client
+	targetHost   bool // Host is that of the URL
+	withoutReuse bool
+}
+
+// newURLShadow makes a shadow from its URL.
+func (h *Handler) newURLShadow(ctx caddy.Context, rawURL string) (*urlShadow, error) {
+	a, err := parseAddress(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	s := &urlShadow{
+		address:      a,
+		targetHost:   h.Host == hostTarget,
+		withoutReuse: h.CloseConnections,
+		client: &client.Client{
+			Network:     a.network,
+			Address:     a.dial,
+			OneShot:     h.CloseConnections,
+			MaxIdle:     h.concurrency(),
+			MaxResponse: maxShadowResponse,
+		},
+	}
+	if a.secure {
+		options := h.TLS
+		if options == nil {
+			options = new(reverseproxy.TLSConfig)
+		}
+		config, err := options.MakeTLSClientConfig(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if config == nil {
+			config = new(tls.Config)
+		}
+		if config.ServerName == "" {
+			config.ServerName = a.name
+		}
+		config.NextProtos = []string{"http/1.1"}
+		s.client.TLS = config
+	}
+	return s, nil
+}
+
+// smallBody is what is copied behind the header to send both at once.
+const smallBody = 16 << 10
+
+var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+
+func (s *urlShadow) exchange(copied *snapshot, deadline time.Time) (int, error) {
+	if !sendable(copied.method, copied.target) {
+		return 0, errUnsendable
+	}
+	buf := heads.Get().(*[]byte)
+	defer func() {
+		if cap(*buf) <= maxPooledBody {
+			heads.Put(buf)
+		}
+	}()
+	head := s.appendHead((*buf)[:0], copied)
+	req := client.Request{BodilessResponse: copied.method == http.MethodHead}
+	switch {
+	case len(copied.trailer) > 0:
+		head = appendChunked(head, copied)
+	case len(copied.body) <= smallBody:
+		head = append(head, copied.body...)
+	default:
+		req.Body = copied.body
+	}
+	*buf = head
+	req.Head = head
+	return s.client.Exchange(req, deadline)
+}
+
+// appendHead writes the request line and the header.
+func (s *urlShadow) appendHead(dst []byte, copied *snapshot) []byte {
+	dst = append(dst, copied.method...)
+	dst = append(dst, ' ')
+	dst = joinTarget(dst, s.address.base, copied.target)
+	dst = append(dst, " HTTP/1.1\r\n"...)
+	host := copied.host
+	if s.targetHost || host == "" {
+		host = s.address.host
+	}
+	dst = appendField(dst, "Host", host)
+	dst = append(dst, copied.fields...)
+	if s.withoutReuse {
+		dst = append(dst, "Connection: close\r\n"...)
+	}
+	if len(copied.trailer) == 0 {
+		dst = appendLength(dst, copied)
+	}
+	return append(dst, "\r\n"...)
+}
+
+// appendLength announces the body, and its absence where the request or its
+// method lets a server expect one.
+func appendLength(dst []byte, copied *snapshot) []byte {
+	if len(copied.body) == 0 && !copied.length && !mayHaveBody(copied.method) {
+		return dst
+	}
+	dst = append(dst, "Content-Length: "...)
+	dst = strconv.AppendInt(dst, int64(len(copied.body)), 10)
+	return append(dst, "\r\n"...)
+}
+
+func mayHaveBody(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+}
+
+func (s *urlShadow) close() { s.client.Close() }

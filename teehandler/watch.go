@@ -1,0 +1,97 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler
+
+import (
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// watch follows a request whose copy has to wait for its body or for the
+// primary's status, and in the end has either sent the copy or dropped it.
+type watch struct {
+	handler *Handler
+	copied  *snapshot // nil once it was sent
+	body    *capture  // nil if the copy has no body to wait for
+	status  *statusWriter
+}
+
+// serveWatched lets the primary serve a request while it is watched.
+func (h *Handler) serveWatched(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, copied *snapshot) error {
+	watch := &watch{handler: h, copied: copied}
+	reason := droppedBodyIncomplete // unless the primary comes to an end
+	original := r.Body
+	defer func() {
+		r.Body = original
+		watch.end(reason)
+	}()
+	w = watch.start(w, r)
+	err := next.ServeHTTP(w, r)
+	reason = watch.answered(w, r, err)
+	return err
+}
+
+// start puts itself between the request and the primary where it has to.
+func (t *watch) start(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
+	if t.handler.Body == "" && r.ContentLength != 0 {
+		t.body = newCapture(r, t.copied, t.handler.maxBody, t.bodyComplete)
+		r.Body = t.body
+		if drainsFirst(w, r) {
+			w = guard(w, t.body)
+		}
+	}
+	if len(t.handler.OnlyStatus) > 0 {
+		t.status = &statusWriter{ResponseWriterWrapper: &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}
+		w = t.status
+	}
+	return w
+}
+
+// bodyComplete is called when all of the body was captured, while the primary
+// still reads it: the copy leaves at once, unless the answer decides.
+func (t *watch) bodyComplete() {
+	if t.status == nil {
+		t.send()
+	}
+}
+
+// answered is called when the primary is done. It tells why the copy is to be
+// dropped if it is not sent.
+func (t *watch) answered(w http.ResponseWriter, r *http.Request, err error) outcome {
+	if t.status != nil && !t.handler.wanted(t.status.final(err)) {
+		return droppedStatus
+	}
+	if t.body != nil {
+		t.body.takeRest(w, r, err == nil)
+		if state := t.body.detach(); state == tooLarge {
+			t.handler.warnLarge()
+			return droppedBodySize
+		} else if state != complete {
+			return droppedBodyIncomplete
+		}
+	}
+	if t.copied != nil {
+		t.send()
+	}
+	return none
+}
+
+func (t *watch) send() {
+	copied := t.copied
+	t.copied = nil
+	t.handler.send(copied)
+}
+
+// end drops the copy if it was not sent.
+func (t *watch) end(reason outcome) {
+	if t.body != nil {
+		t.body.detach()
+		t.body.snapshot.release()
+	}
+	if t.copied != nil {
+		t.handler.drop(reason)
+		t.copied.release()
+	}
+}
