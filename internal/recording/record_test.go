@@ -156,6 +156,18 @@ func TestAppendAddsToWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestSizeIsWhatAppendAdds(t *testing.T) {
+	requests := samples()
+	for size := range 20 {
+		requests = append(requests, &Request{URI: make([]byte, size), Response: &Response{Headers: make([]byte, size/3)}})
+	}
+	for i, r := range requests {
+		if got, want := Size(r), len(encode(r)); got != want {
+			t.Errorf("record %d: got %d, want %d", i, got, want)
+		}
+	}
+}
+
 func TestEncoderAllocatesNothing(t *testing.T) {
 	var e Encoder
 	r := samples()[0]

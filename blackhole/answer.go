@@ -1,0 +1,93 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blackhole
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/caddy-rehearsal/rehearsal/caddyfile"
+)
+
+// answer is what every request gets, ready to be written.
+type answer struct {
+	status int
+	fields []field
+	values []string // of all fields
+	body   []byte
+}
+
+// field is a header field of which so many values come next.
+type field struct {
+	name   string
+	values int
+}
+
+func newAnswer(status int, header http.Header, body string) (answer, error) {
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if status < 200 || status > 599 {
+		return answer{}, fmt.Errorf("status: %d is not the status of an answer: expected 200 to 599", status)
+	}
+	a := answer{status: status, body: []byte(body)}
+	fields := make(http.Header)
+	for name, values := range header {
+		for _, value := range values {
+			if err := checkField(name, value); err != nil {
+				return answer{}, fmt.Errorf("headers: %v", err)
+			}
+			fields.Add(name, value)
+		}
+	}
+	if !hasBody(status) {
+		a.body = nil
+	}
+	if len(a.body) > 0 {
+		fields.Set("Content-Length", strconv.Itoa(len(a.body)))
+		if fields["Content-Type"] == nil {
+			fields.Set("Content-Type", "text/plain; charset=utf-8")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		a.fields = append(a.fields, field{name, len(fields[name])})
+		a.values = append(a.values, fields[name]...)
+	}
+	return a, nil
+}
+
+// checkField refuses a field that cannot be sent or that the server sets.
+func checkField(name, value string) error {
+	switch http.CanonicalHeaderKey(name) {
+	case "Content-Length", "Transfer-Encoding", "Connection", "Trailer":
+		return fmt.Errorf("%s is set by the server", name)
+	}
+	return caddyfile.CheckField(name, value)
+}
+
+func hasBody(status int) bool {
+	return status != http.StatusNoContent && status != http.StatusResetContent && status != http.StatusNotModified
+}
+
+func (a *answer) write(w http.ResponseWriter, r *http.Request) error {
+	header := w.Header()
+	values := slices.Clone(a.values) // handlers around this one may change them in place
+	for _, f := range a.fields {
+		header[f.name] = values[:f.values:f.values]
+		values = values[f.values:]
+	}
+	if r.Method == http.MethodConnect && r.ProtoMajor == 1 {
+		header.Set("Connection", "close") // what comes next on it is meant for a tunnel
+		header.Del("Content-Length")
+	}
+	w.WriteHeader(a.status)
+	if len(a.body) == 0 || r.Method == http.MethodHead || r.Method == http.MethodConnect {
+		return nil
+	}
+	_, _ = w.Write(a.body) // fails if the client left, which is no fault of this side
+	return nil
+}

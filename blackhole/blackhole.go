@@ -1,0 +1,149 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blackhole
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+
+	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/caddyfile/record"
+)
+
+func init() {
+	caddy.RegisterModule(Handler{})
+}
+
+// Handler reads every request to its end, whatever its method, host and path,
+// and gives them all the same answer. With `record` it keeps the requests in
+// files that `caddy replay` sends again.
+//
+// Recording never stands between a request and its answer: what cannot be
+// recorded is counted and reported once a minute. Only when memory is full of
+// records that wait for the disk do requests wait, unless `on_overflow` is `drop`.
+type Handler struct {
+	// The name by which metrics and logs tell blackholes apart. Default:
+	// `blackhole`.
+	Name string `json:"name,omitempty"`
+
+	// The status of every answer, from 200 to 599. Default: 200.
+	Status int `json:"status,omitempty"`
+
+	// The header fields of every answer. A field with several values is sent
+	// with a line for each.
+	Headers http.Header `json:"headers,omitempty"`
+
+	// The body of every answer, `text/plain` unless the header says otherwise.
+	// Default: empty.
+	Body string `json:"body,omitempty"`
+
+	// How many percent of the requests are recorded, chosen at random.
+	// Default: 100.
+	Percent *caddyfile.Percent `json:"percent,omitempty"`
+
+	// Where and how requests are recorded. Default: they are not.
+	Record *record.Options `json:"record,omitempty"`
+
+	logger   *zap.Logger
+	metrics  *blackholeMetrics
+	answer   answer
+	recorder *sharedRecorder // nil: nothing is recorded
+}
+
+// CaddyModule returns the Caddy module information.
+func (Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.handlers.blackhole",
+		New: func() caddy.Module { return new(Handler) },
+	}
+}
+
+// Provision prepares the answer and the recorder.
+func (h *Handler) Provision(ctx caddy.Context) (err error) {
+	if h.Name == "" {
+		h.Name = "blackhole"
+	}
+	h.logger = ctx.Logger().With(zap.String("blackhole", h.Name))
+	if h.answer, err = newAnswer(h.Status, h.Headers, h.Body); err != nil {
+		return err
+	}
+	if h.metrics, err = newMetrics(ctx.GetMetricsRegistry(), h.Name); err != nil {
+		return err
+	}
+	if h.Record == nil {
+		return nil
+	}
+	options, err := h.Record.Resolve()
+	if err != nil {
+		return err
+	}
+	if h.recorder, err = acquire(h.Name, options, h.logger, h.metrics); err != nil {
+		return err
+	}
+	return h.recorder.follow(ctx, h.logger)
+}
+
+// Cleanup lets go of the recorder, which ends with the last handler and the
+// last request that use it.
+func (h *Handler) Cleanup() error {
+	if h.recorder == nil {
+		return nil
+	}
+	return h.recorder.release()
+}
+
+// ServeHTTP reads, records and answers the request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	h.metrics.requests.Inc()
+	if err := h.read(r); err != nil {
+		return bodyError(err)
+	}
+	return h.answer.write(w, r)
+}
+
+// read takes in the whole request.
+func (h *Handler) read(r *http.Request) error {
+	if h.recorder == nil || !h.sampled() {
+		_, err := io.Copy(io.Discard, r.Body)
+		return err
+	}
+	draft := h.recorder.Begin()
+	defer draft.Release()
+	describe(draft, r)
+	err := draft.ReadBody(r.Context(), r.Body)
+	describeTrailers(draft, r)
+	draft.Add(r.Context())
+	return err
+}
+
+// sampled draws whether a request is recorded.
+func (h *Handler) sampled() bool {
+	return h.Percent == nil || rand.Float64()*100 < float64(*h.Percent)
+}
+
+// bodyError is the error for a request whose body could not be read: the one
+// of a handler that limits bodies, or that the client broke off.
+func bodyError(err error) error {
+	if _, ok := errors.AsType[caddyhttp.HandlerError](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return caddyhttp.Error(http.StatusRequestEntityTooLarge, err)
+	}
+	return caddyhttp.Error(http.StatusBadRequest, err)
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.CleanerUpper          = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)

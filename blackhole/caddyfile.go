@@ -1,0 +1,106 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blackhole
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/caddyfile/record"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("blackhole", parseCaddyfile)
+}
+
+func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	var handler Handler
+	err := handler.UnmarshalCaddyfile(h.Dispenser)
+	return &handler, err
+}
+
+// UnmarshalCaddyfile sets up the handler from Caddyfile tokens. Syntax:
+//
+//	blackhole [<matcher>] {
+//		name    <name>
+//		status  <code>
+//		header  <field> <value>
+//		body    <text>
+//		percent <percent>
+//		record  <dir> {
+//			...
+//		}
+//	}
+//
+// header may be given more than once; the same field twice gives two lines.
+func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume directive name
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	var once words.Once
+	for d.NextBlock(0) {
+		if err := once.Check(d, "header"); err != nil {
+			return err
+		}
+		if err := h.option(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *Handler) option(d *caddyfile.Dispenser) (err error) {
+	switch d.Val() {
+	case "name":
+		h.Name, err = words.Text(d)
+	case "status":
+		h.Status, err = words.Arg(d, parseStatus)
+	case "header":
+		return h.field(d)
+	case "body":
+		h.Body, err = words.Text(d)
+	case "percent":
+		h.Percent = new(words.Percent)
+		*h.Percent, err = words.Arg(d, words.ParsePercent)
+	case "record":
+		h.Record = new(record.Options)
+		return h.Record.UnmarshalCaddyfile(d)
+	default:
+		return words.Unrecognized(d, "blackhole")
+	}
+	return err
+}
+
+func (h *Handler) field(d *caddyfile.Dispenser) error {
+	name, value, err := words.Field(d)
+	if err != nil {
+		return err
+	}
+	if err := checkField(name, value); err != nil {
+		return d.Errf("parsing header: %v", err)
+	}
+	if h.Headers == nil {
+		h.Headers = make(http.Header)
+	}
+	h.Headers.Add(name, value)
+	return nil
+}
+
+func parseStatus(text string) (int, error) {
+	status, err := strconv.Atoi(text)
+	if err != nil || status < 200 || status > 599 {
+		return 0, fmt.Errorf("'%s' is not the status of an answer: expected 200 to 599", text)
+	}
+	return status, nil
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*Handler)(nil)

@@ -1,0 +1,89 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blackhole
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
+)
+
+// recorders holds the recorders by name of the blackhole and options, so that
+// one outlives the reloads that do not change it.
+var recorders = caddy.NewUsagePool()
+
+// exitPatience is how long requests may wait for a slow disk when Caddy exits.
+const exitPatience = 5 * time.Second
+
+// sharedRecorder is a recorder that the handlers of several configurations use.
+type sharedRecorder struct {
+	*recorder.Recorder
+	key    string
+	name   string
+	logger atomic.Pointer[zap.Logger] // of the configuration that runs
+}
+
+// acquire gives the recorder of a blackhole. It is to be released as often.
+func acquire(name string, options recorder.Options, logger *zap.Logger, m *blackholeMetrics) (*sharedRecorder, error) {
+	key := fmt.Sprintf("%q %+v", name, options)
+	value, _, err := recorders.LoadOrNew(key, func() (caddy.Destructor, error) {
+		s := &sharedRecorder{key: key, name: name}
+		s.logger.Store(logger)
+		s.Recorder = recorder.New(options, &observer{metrics: m, logger: &s.logger})
+		return s, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return value.(*sharedRecorder), nil
+}
+
+func (s *sharedRecorder) release() error {
+	_, err := recorders.Delete(s.key)
+	return err
+}
+
+// Destruct has everything written and the file finished.
+func (s *sharedRecorder) Destruct() error {
+	s.Close()
+	return nil
+}
+
+// follow has the recorder start with the configuration, not when it is merely
+// validated, and end in time with the process.
+func (s *sharedRecorder) follow(ctx caddy.Context, logger *zap.Logger) error {
+	app, err := ctx.App("events")
+	if err != nil {
+		return err
+	}
+	events := app.(*caddyevents.App)
+	if err := events.On("started", onEvent(func() {
+		s.logger.Store(logger)
+		s.Start()
+	})); err != nil {
+		return err
+	}
+	return events.On("stopping", onEvent(func() {
+		if caddy.Exiting() {
+			time.AfterFunc(exitPatience, s.StopWaiting)
+		}
+	}))
+}
+
+// onEvent is a function that an event calls.
+type onEvent func()
+
+// Handle calls the function.
+func (f onEvent) Handle(context.Context, caddy.Event) error {
+	f()
+	return nil
+}

@@ -1,0 +1,212 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recorder
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+)
+
+// freeBody is how much of a body is kept before memory is asked for it, and
+// the largest memory that the next draft inherits.
+const freeBody = 64 << 10
+
+// Draft is a request on its way to becoming a record. Fill the request with
+// Text, AddField, AddTrailer and ReadBody, whose memory the draft owns, then Add
+// it. Release ends its use in any case.
+type Draft struct {
+	recording.Request
+
+	recorder  *Recorder
+	encoder   recording.Encoder
+	text      []byte
+	names     []string
+	reserved  int64
+	borrowing bool
+	lost      bool
+}
+
+// Begin starts a draft.
+func (r *Recorder) Begin() *Draft {
+	r.enter()
+	d := r.drafts.Get().(*Draft)
+	d.recorder = r
+	return d
+}
+
+// Release ends the use of the draft and of all that its request holds.
+func (d *Draft) Release() {
+	r := d.recorder
+	if d.reserved > 0 {
+		r.budget.release(d.reserved)
+	}
+	if d.borrowing {
+		r.budget.repay(d)
+	}
+	body := d.Body[:0]
+	if cap(body) > freeBody {
+		body = nil
+	}
+	*d = Draft{
+		Request: recording.Request{Headers: d.Headers[:0], Trailers: d.Trailers[:0], Body: body},
+		text:    d.text[:0],
+		names:   d.names[:0],
+	}
+	r.drafts.Put(d)
+	r.leave()
+}
+
+// Text copies s into the draft.
+func (d *Draft) Text(s string) []byte {
+	start := len(d.text)
+	d.text = append(d.text, s...)
+	return d.text[start:len(d.text):len(d.text)]
+}
+
+// NewID gives an ID that no other record has.
+func (d *Draft) NewID() []byte {
+	start := len(d.text)
+	var id [16]byte
+	binary.BigEndian.PutUint64(id[:], rand.Uint64())
+	binary.BigEndian.PutUint64(id[8:], rand.Uint64())
+	d.text = hex.AppendEncode(d.text, id[:])
+	return d.text[start:len(d.text):len(d.text)]
+}
+
+// Sorted gives the names of header fields in their order, in memory that is
+// valid until the next call.
+func (d *Draft) Sorted(fields map[string][]string) []string {
+	d.names = slices.AppendSeq(d.names[:0], maps.Keys(fields))
+	slices.Sort(d.names)
+	return d.names
+}
+
+// AddField adds a header field, without its value if that is redacted.
+func (d *Draft) AddField(name, value string) { d.Headers = d.addField(d.Headers, name, value) }
+
+// AddTrailer adds a trailer field like AddField.
+func (d *Draft) AddTrailer(name, value string) { d.Trailers = d.addField(d.Trailers, name, value) }
+
+// redacted stands for a value that is not recorded.
+const redacted = "REDACTED"
+
+func (d *Draft) addField(lines []byte, name, value string) []byte {
+	if d.recorder.options.redacts(name) {
+		value = redacted
+	}
+	return recording.AppendField(lines, name, value)
+}
+
+// ReadBody reads the body to its end and keeps of it what max_body lets. An
+// error of the body is noted in the record and returned. That memory is full is
+// no error of the body: the record is lost, the body is read.
+func (d *Draft) ReadBody(ctx context.Context, body io.Reader) error {
+	for {
+		if len(d.Body) == cap(d.Body) && !d.grow(ctx) {
+			return d.skip(body)
+		}
+		n, err := body.Read(d.Body[len(d.Body):cap(d.Body)])
+		d.Body = d.Body[:len(d.Body)+n]
+		d.BodySize += uint64(n)
+		if err != nil {
+			return d.ended(err)
+		}
+	}
+}
+
+// grow makes room for more of the body, unless it is long enough.
+func (d *Draft) grow(ctx context.Context) bool {
+	have, most := int64(cap(d.Body)), d.recorder.options.MaxBody
+	if int64(len(d.Body)) >= most || d.lost {
+		return false
+	}
+	want := min(max(2*have, 4<<10), most)
+	if want > freeBody {
+		if err := d.take(ctx, want-d.reserved); err != nil {
+			d.lose(err)
+			return false
+		}
+	}
+	larger := make([]byte, len(d.Body), want)
+	copy(larger, d.Body)
+	d.Body = larger
+	return true
+}
+
+var scraps = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// skip reads what is not kept of the body.
+func (d *Draft) skip(body io.Reader) error {
+	scrap := scraps.Get().(*[32 << 10]byte)
+	defer scraps.Put(scrap)
+	for {
+		n, err := body.Read(scrap[:])
+		d.BodySize += uint64(n)
+		if err != nil {
+			return d.ended(err)
+		}
+	}
+}
+
+// ended notes how the body ended.
+func (d *Draft) ended(err error) error {
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	d.Error = d.Text(fmt.Sprintf("after %d bytes of the body: %v", d.BodySize, err))
+	return err
+}
+
+// take gets memory for the draft.
+func (d *Draft) take(ctx context.Context, n int64) error {
+	if err := d.recorder.budget.take(ctx, d, n, d.recorder.seal); err != nil {
+		return err
+	}
+	d.reserved += n
+	return nil
+}
+
+// lose gives the record up.
+func (d *Draft) lose(err error) {
+	d.lost = true
+	reason := ClientLeft
+	switch {
+	case errors.Is(err, errFull):
+		reason = MemoryFull
+	case errors.Is(err, errStopping):
+		reason = StopInHaste
+	}
+	d.recorder.troubles.failed(TakeMemory, err, reason, 1)
+}
+
+// Add hands the record over to be written. It waits only for memory, and no
+// longer than ctx lets it. A record that is lost is counted, so there is no error.
+func (d *Draft) Add(ctx context.Context) {
+	if d.lost {
+		return
+	}
+	size := int64(recording.Size(&d.Request))
+	if size > recording.MaxRecord {
+		d.lost = true
+		d.recorder.troubles.failed(TakeMemory, fmt.Errorf("a record of %d bytes is too large", size), NotEncodable, 1)
+		return
+	}
+	if more := size - d.reserved; more > 0 {
+		if err := d.take(ctx, more); err != nil {
+			d.lose(err)
+			return
+		}
+	}
+	d.recorder.put(d, size)
+}

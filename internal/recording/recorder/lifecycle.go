@@ -1,0 +1,74 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recorder
+
+import "time"
+
+// closePatience is how long Close waits for the disk.
+const closePatience = 10 * time.Second
+
+// enter begins the use of the recorder and has its goroutine running.
+func (r *Recorder) enter() {
+	r.inUse.Add(1)
+	if r.running.Load() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.running.Load() {
+		r.running.Store(true)
+		r.finished = make(chan struct{})
+		go r.run(r.finished)
+	}
+}
+
+// leave ends a use. The last one lets a closed recorder end.
+func (r *Recorder) leave() {
+	if r.inUse.Add(-1) == 0 && r.closing.Load() {
+		r.queue.notify()
+	}
+}
+
+// Close writes all that was added and finishes the file. Drafts that are in
+// use then, and even later ones, are recorded as well: the goroutine ends with
+// the last of them.
+func (r *Recorder) Close() {
+	r.closing.Store(true)
+	r.mu.Lock()
+	running, finished := r.running.Load(), r.finished
+	r.mu.Unlock()
+	if !running {
+		return
+	}
+	patience := time.NewTimer(closePatience)
+	defer patience.Stop()
+	done := make(chan struct{})
+	select {
+	case r.finish <- done:
+	case <-finished:
+		return
+	case <-patience.C:
+		return
+	}
+	select {
+	case <-done:
+	case <-patience.C:
+	}
+}
+
+// StopWaiting has requests go on that wait for memory; their records are lost.
+func (r *Recorder) StopWaiting() { r.budget.stopWaiting() }
+
+// mayEnd ends the goroutine's time if nobody uses the recorder: enter either
+// sees that none is running or is seen here.
+func (r *Recorder) mayEnd() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running.Store(false)
+	if r.inUse.Load() > 0 {
+		r.running.Store(true)
+		return false
+	}
+	return true
+}

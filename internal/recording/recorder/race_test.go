@@ -1,0 +1,10 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build race
+
+package recorder
+
+// raceDetector tells whether pools forget at random, as they do under the race
+// detector.
+const raceDetector = true
