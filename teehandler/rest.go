@@ -12,16 +12,16 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
+// restGrace bounds how long the end of a response may have to wait for the rest
+// of a body. It suffices for what has arrived already.
+var restGrace = 20 * time.Millisecond
+
 const (
 	// serverDrains is how much of an unread HTTP/1 body net/http reads before
 	// it sends the response's header, and throws away.
 	serverDrains = 256 << 10
 
-	// restGrace bounds how long the end of a response may have to wait for the
-	// rest of a body. It suffices for what has arrived already.
-	restGrace = 20 * time.Millisecond
-
-	// restPatience bounds it where the client has its whole response already.
+	// restPatience is the same where the client has its whole response already.
 	restPatience = 10 * time.Second
 )
 
