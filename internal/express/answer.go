@@ -1,0 +1,130 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package express
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// maxCopied is up to which size a body is copied behind its head instead of
+// being sent from where it is.
+const maxCopied = 4 << 10
+
+// Respond sends a whole answer. fields are complete lines, each ended by CRLF,
+// without Content-Length, Date, Server and Connection, which are added. The
+// body, in any number of pieces, is sent from where it is: it must stay as it
+// is until ServeExpress has returned. What the method or the status forbids is
+// left out, so that HEAD is answered like GET.
+func (x *Exchange) Respond(status int, fields []byte, body ...[]byte) {
+	length := 0
+	for _, piece := range body {
+		length += len(piece)
+	}
+	x.head(status, fields, int64(length))
+	if !x.sendsBody(status) {
+		return
+	}
+	c := x.conn
+	if length > maxCopied {
+		c.send(body)
+		return
+	}
+	for _, piece := range body {
+		c.out = append(c.out, piece...)
+	}
+}
+
+// Start sends the head of an answer whose body, of exactly length bytes,
+// follows through Write.
+func (x *Exchange) Start(status int, fields []byte, length int64) {
+	x.head(status, fields, length)
+	x.bodiless = !x.sendsBody(status)
+	if !x.bodiless {
+		x.unsent = length
+	}
+	x.conn.flush()
+}
+
+// errTooLong is a fault of the handler.
+var errTooLong = errors.New("more body than was announced")
+
+// Write sends a part of the body after Start. An error means that the client
+// is gone. What the method or the status forbids is left out.
+func (x *Exchange) Write(p []byte) (int, error) {
+	switch {
+	case x.bodiless:
+		return len(p), nil
+	case int64(len(p)) > x.unsent:
+		return 0, errTooLong
+	}
+	x.unsent -= int64(len(p))
+	x.conn.send([][]byte{p})
+	return len(p), x.conn.failed
+}
+
+func (x *Exchange) sendsBody(status int) bool {
+	return x.Method != http.MethodHead && allowsBody(status)
+}
+
+func allowsBody(status int) bool {
+	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
+}
+
+// head appends an answer's head to what is to be sent.
+func (x *Exchange) head(status int, fields []byte, length int64) {
+	x.answered = true
+	c := x.conn
+	out := appendStatus(c.out, status)
+	out = append(out, c.common...)
+	out = appendDate(out, x.Started)
+	out = append(out, fields...)
+	if allowsBody(status) {
+		out = append(out, "Content-Length: "...)
+		out = strconv.AppendInt(out, length, 10)
+		out = append(out, "\r\n"...)
+	}
+	if x.last || c.pool.draining.Load() {
+		x.last = true
+		out = append(out, "Connection: close\r\n"...)
+	}
+	c.out = append(out, "\r\n"...)
+}
+
+func appendStatus(out []byte, status int) []byte {
+	if status == http.StatusOK {
+		return append(out, "HTTP/1.1 200 OK\r\n"...)
+	}
+	out = append(out, "HTTP/1.1 "...)
+	out = strconv.AppendInt(out, int64(status), 10)
+	out = append(out, ' ')
+	if text := http.StatusText(status); text != "" {
+		out = append(out, text...)
+	} else {
+		out = append(out, "status code "...)
+		out = strconv.AppendInt(out, int64(status), 10)
+	}
+	return append(out, "\r\n"...)
+}
+
+// dateLine is the Date field of one second.
+type dateLine struct {
+	second int64
+	line   []byte
+}
+
+var lastDate atomic.Pointer[dateLine]
+
+func appendDate(out []byte, now time.Time) []byte {
+	second := now.Unix()
+	date := lastDate.Load()
+	if date == nil || date.second != second {
+		date = &dateLine{second, []byte("Date: " + now.UTC().Format(http.TimeFormat) + "\r\n")}
+		lastDate.Store(date)
+	}
+	return append(out, date.line...)
+}

@@ -1,0 +1,37 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package express
+
+import (
+	"io"
+	"net"
+	"time"
+)
+
+// farewell is how long a client may go on sending after its last answer. To
+// close a connection with unread input resets it, and the client might not see
+// the answer; net/http waits as long.
+const farewell = 500 * time.Millisecond
+
+// close ends the connection so that the client gets all that was sent.
+func (c *conn) close() {
+	defer c.net.Close()
+	half, ok := c.net.(interface{ CloseWrite() error })
+	if !ok || c.failed != nil || c.start == c.end && c.x.unread == 0 {
+		return
+	}
+	if half.CloseWrite() == nil {
+		_ = c.net.SetReadDeadline(time.Now().Add(farewell))
+		_, _ = io.Copy(io.Discard, c.net)
+	}
+}
+
+// reset breaks the TCP connection off below whatever is on top of it.
+func (c *conn) reset() {
+	socket := socketOf(c.net)
+	if tcp, ok := socket.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	socket.Close()
+}

@@ -1,0 +1,115 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package express
+
+import (
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// conn is a connection that was taken over, served by one goroutine.
+type conn struct {
+	pool   *Pool
+	net    net.Conn
+	bare   bool            // net is a socket, with nothing on top of it
+	wire   syscall.RawConn // of that socket or of the one below TLS; nil if unknown
+	server *http.Server    // that accepted it and takes it back
+	limits limits
+	common string // header lines of every answer
+
+	state     atomic.Uint32 // one of the three below
+	deadlines deadlines
+	failed    error // of writing
+	x         Exchange
+
+	*buffers
+	start, end int // of what is buffered, in buffers.in
+	fillReady  func(fd uintptr) bool
+	readErr    error
+}
+
+// A connection is idle while it waits for a request. Only an idle one is
+// closed by its pool; a busy one ends by itself.
+const (
+	busy uint32 = iota
+	idle
+	closed
+)
+
+// serve answers one request after the other.
+func (c *conn) serve() {
+	defer c.pool.remove(c)
+	defer c.release()
+	defer c.recover()
+	for c.await() && c.next() && c.exchange() {
+	}
+}
+
+// exchange has one request answered and reports whether another may follow.
+func (c *conn) exchange() bool {
+	c.x.begin(time.Now())
+	if !c.pool.handler.ServeExpress(&c.x) {
+		c.start -= len(c.x.raw)
+		c.giveBack()
+		return false
+	}
+	if c.x.unsent > 0 || !c.x.answered {
+		c.x.last = true // the client must see that the answer is not whole
+	}
+	if !c.x.last && c.x.drain() {
+		return true
+	}
+	c.flush()
+	c.close()
+	return false
+}
+
+// next finds the head of the next request. When there is none, or none that is
+// plain, the connection has been dealt with.
+func (c *conn) next() bool {
+	for first := time.Now(); ; {
+		switch c.scan() {
+		case whole:
+			return true
+		case strange:
+			c.giveBack()
+			return false
+		case partial:
+		}
+		c.flush()
+		c.deadlines.read(c.net, c.limits.readHead, first, c.limits.read)
+		if err := c.fill(); err != nil {
+			c.giveUp(err)
+			return false
+		}
+	}
+}
+
+// giveUp ends a connection whose client stopped within a head. Caddy answers
+// one that cannot end well; to a client that is late it says nothing.
+func (c *conn) giveUp(err error) {
+	if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
+		c.close()
+		return
+	}
+	c.giveBack()
+}
+
+func (c *conn) recover() {
+	err := recover()
+	if err == nil {
+		return
+	}
+	if err != http.ErrAbortHandler {
+		c.pool.logger.Error("panic while answering a request",
+			zap.Any("error", err), zap.String("stack", string(debug.Stack())))
+	}
+	c.net.Close()
+}

@@ -1,0 +1,65 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package express
+
+import (
+	"net"
+	"time"
+)
+
+// deadlines remembers what is set on a connection. Setting one costs more than
+// answering a small request leaves to spend, so a deadline that is due at most
+// a little later than it has to be is left as it is. It cannot be set only on a
+// connection that is closed, which the next read or write says.
+type deadlines struct {
+	readBy, writeBy time.Time
+}
+
+// slack is how much later than asked for a timeout may strike: a sixty-fourth
+// of it.
+func slack(timeout time.Duration) time.Duration { return timeout / 64 }
+
+// read sets the deadline of the next read: timeout from now, and whole from
+// started at the latest. Zero or less is no limit.
+func (d *deadlines) read(c net.Conn, timeout time.Duration, started time.Time, whole time.Duration) {
+	by, late := due(time.Now(), timeout, started, whole)
+	if !within(d.readBy, by, late) {
+		d.readBy = by.Add(late)
+		_ = c.SetReadDeadline(d.readBy)
+	}
+}
+
+// write does so for the next write.
+func (d *deadlines) write(c net.Conn, timeout time.Duration, started time.Time, whole time.Duration) {
+	by, late := due(time.Now(), timeout, started, whole)
+	if !within(d.writeBy, by, late) {
+		d.writeBy = by.Add(late)
+		_ = c.SetWriteDeadline(d.writeBy)
+	}
+}
+
+// due gives the earlier of both deadlines, and how late it may strike.
+func due(now time.Time, timeout time.Duration, started time.Time, whole time.Duration) (by time.Time, late time.Duration) {
+	if timeout > 0 {
+		by, late = now.Add(timeout), slack(timeout)
+	}
+	if hard := started.Add(whole); whole > 0 && (timeout <= 0 || hard.Before(by)) {
+		return hard, 0
+	}
+	return by, late
+}
+
+// within reports whether a deadline is as good as one at by.
+func within(deadline, by time.Time, late time.Duration) bool {
+	return !deadline.Before(by) && !deadline.After(by.Add(late)) && deadline.IsZero() == by.IsZero()
+}
+
+// readAt sets the deadline of the next read to a time.
+func (d *deadlines) readAt(c net.Conn, by time.Time) {
+	d.readBy = by
+	_ = c.SetReadDeadline(by)
+}
+
+// forgetRead has the next deadline set in any case.
+func (d *deadlines) forgetRead() { d.readBy = time.Unix(1, 0) }

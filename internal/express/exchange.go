@@ -1,0 +1,57 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package express
+
+import (
+	"crypto/tls"
+	"net"
+	"time"
+)
+
+// Exchange is one request and its answer.
+type Exchange struct {
+	Head
+
+	// Started is when the request's head had arrived.
+	Started time.Time
+
+	// Remote is the client's address, as text.
+	Remote string
+
+	// TLS is the state of a TLS connection, nil on a plain one.
+	TLS *tls.ConnectionState
+
+	conn     *conn
+	unread   int64 // bytes of the body
+	unsent   int64 // bytes of the answer's body, between Start and the last Write
+	bodiless bool  // what Write is given after Start is not sent
+	answered bool
+	last     bool // the connection ends with this exchange
+}
+
+// begin makes the exchange ready for a request whose head has been parsed.
+func (x *Exchange) begin(now time.Time) {
+	x.Started = now
+	x.unread = x.Length
+	x.unsent = 0
+	x.answered = false
+	x.last = x.close || x.conn.pool.draining.Load()
+}
+
+// Conn hands the connection over for an answer that is none: what is written
+// to it is sent as it is, and once ServeExpress returns the connection is
+// closed.
+func (x *Exchange) Conn() net.Conn {
+	x.answered, x.last = true, true
+	x.conn.acquire()
+	x.conn.flush()
+	return x.conn.net
+}
+
+// Reset breaks the connection off, so that the client sees it reset.
+func (x *Exchange) Reset() {
+	x.answered, x.last = true, true
+	x.conn.out = x.conn.out[:0]
+	x.conn.reset()
+}

@@ -1,0 +1,73 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package express
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+// configOfCaddy names the environment variable that makes this test a Caddy.
+const configOfCaddy = "EXPRESS_TEST_CONFIG"
+
+func TestMain(m *testing.M) {
+	if config := os.Getenv(configOfCaddy); config != "" {
+		os.Args = []string{"caddy", "run", "--config", config, "--adapter", "caddyfile"}
+		caddycmd.Main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestExit has a Caddy of its own exit while connections do everything that
+// they may be doing.
+func TestExit(t *testing.T) {
+	s := &sites{caddy: caddytest.Addr(t), express: caddytest.Addr(t), tls: caddytest.Addr(t), cert: certificate(t)}
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	if err := os.WriteFile(config, []byte(s.config("admin off\n\tpersist_config off", "1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	caddy := exec.Command(os.Args[0])
+	caddy.Env = append(os.Environ(), configOfCaddy+"="+config)
+	if err := caddy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer caddy.Process.Kill()
+
+	idle, idleTLS, asleep, asleepTLS, reading := s.taken(t), s.takenTLS(t), s.taken(t), s.takenTLS(t), s.taken(t)
+	for _, c := range []*client{asleep, asleepTLS} {
+		c.send("POST /sleep?1h HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n")
+	}
+	const size = 24 << 20 // more than the sockets hold
+	reading.send("GET /bytes/25165824 HTTP/1.1\r\nHost: test\r\n\r\n")
+	resp, err := http.ReadResponse(reading.in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := caddy.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*client{idle, idleTLS, asleep, asleepTLS} {
+		c.ended()
+	}
+	body, err := io.ReadAll(resp.Body)
+	if string(body) != strings.Repeat("b", size) {
+		t.Errorf("%d bytes of an answer in hand came, error %v", len(body), err)
+	}
+	if err := caddy.Wait(); err != nil {
+		t.Errorf("Caddy's exit: %v", err)
+	}
+}

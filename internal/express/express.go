@@ -1,0 +1,27 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package express answers the rest of a keep-alive HTTP/1.1 connection
+// directly: a handler that is asked by Caddy takes the connection over, and
+// what follows on it is read, answered and written here, without Caddy's
+// routes, logs and other handlers.
+//
+// Only requests that are plain beyond doubt are answered here: one line, well
+// formed fields, at most one Content-Length. As soon as anything else arrives,
+// the connection is given back to Caddy's HTTP server with every byte that was
+// read, so that Caddy decides on it. The express path can therefore not be
+// laxer than Caddy's, and whatever it does not know works as without it.
+package express
+
+// Handler answers requests on connections that were taken over.
+type Handler interface {
+	// ServeExpress answers the request of x, once, through one of Respond,
+	// Start and Detach. It may instead return false, having neither read the
+	// body nor slept nor answered: then Caddy serves the request as it would
+	// have done without express, and so the rest of the connection, until it
+	// is taken over again.
+	//
+	// It is called by one goroutine per connection. Nothing of x may be used
+	// after it returned, except the strings.
+	ServeExpress(x *Exchange) bool
+}

@@ -1,0 +1,152 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package express
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+func init() {
+	caddy.RegisterModule(testHandler{})
+	httpcaddyfile.RegisterHandlerDirective("express_test", func(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+		t := new(testHandler)
+		for h.Next() {
+			args := h.RemainingArgs()
+			t.Generation, t.Express = args[0], len(args) > 1
+		}
+		return t, nil
+	})
+}
+
+// testHandler answers alike on Caddy's path and on the express path, except
+// for the X-Path field, which says which one it was.
+type testHandler struct {
+	Generation string `json:"generation,omitempty"`
+	Express    bool   `json:"express,omitempty"`
+
+	pool *Pool
+}
+
+// asleep counts the requests that sleep on express connections.
+var asleep atomic.Int64
+
+func (testHandler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.express_test", New: func() caddy.Module { return new(testHandler) }}
+}
+
+func (t *testHandler) Provision(ctx caddy.Context) (err error) {
+	if t.Express {
+		t.pool, err = NewPool(ctx, "test", t)
+		pools.Store(t.pool, t.Generation)
+	}
+	return err
+}
+
+// pools has every pool and its generation.
+var pools sync.Map
+
+// drains reports whether all pools of a generation are ending.
+func drains(generation string) bool {
+	all := true
+	pools.Range(func(pool, of any) bool {
+		all = all && (of != generation || pool.(*Pool).draining.Load())
+		return all
+	})
+	return all
+}
+
+func (t *testHandler) Cleanup() error {
+	t.pool.Close()
+	return nil
+}
+
+// message is the answer to a request whose body has been read.
+func (t *testHandler) message(method, target, path, host string, body []byte) []byte {
+	if size, ok := strings.CutPrefix(path, "/bytes/"); ok {
+		n, _ := strconv.Atoi(size)
+		return bytes.Repeat([]byte("b"), n)
+	}
+	return fmt.Appendf(nil, "%s %s %s %s %q", t.Generation, method, target, host, body)
+}
+
+func (t *testHandler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	if !strings.HasPrefix(r.URL.Path, "/caddy") && t.pool.TakeOver(w, r) {
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return caddyhttp.Error(http.StatusBadRequest, err)
+	}
+	message := t.message(r.Method, r.RequestURI, r.URL.Path, r.Host, body)
+	w.Header().Set("X-Path", "caddy")
+	w.Header().Set("Content-Type", "text/plain")
+	w.Header().Set("Content-Length", strconv.Itoa(len(message)))
+	w.WriteHeader(statusOf(r.URL.RawQuery))
+	w.Write(message)
+	return nil
+}
+
+func (t *testHandler) ServeExpress(x *Exchange) bool {
+	if strings.HasPrefix(x.Path, "/caddy") {
+		return false
+	}
+	fields := []byte("X-Path: express\r\nContent-Type: text/plain\r\n")
+	switch x.Path {
+	case "/unread":
+		x.Respond(http.StatusOK, fields)
+		return true
+	case "/sleep":
+		d, _ := time.ParseDuration(x.Query)
+		asleep.Add(1)
+		defer asleep.Add(-1)
+		if !x.Sleep(d) {
+			return true
+		}
+	case "/reset":
+		x.Reset()
+		return true
+	case "/raw":
+		io.WriteString(x.Conn(), "no HTTP at all")
+		return true
+	case "/panic":
+		panic("as the test wants it")
+	case "/silent":
+		return true
+	case "/pieces":
+		x.Start(http.StatusOK, fields, 9)
+		for _, piece := range []string{"one", "two", "six"} {
+			if _, err := io.WriteString(x, piece); err != nil {
+				return true
+			}
+			x.Sleep(time.Millisecond)
+		}
+		return true
+	}
+	body, err := io.ReadAll(readerOnly{x})
+	if err != nil {
+		return true
+	}
+	x.Respond(statusOf(x.Query), fields, t.message(x.Method, x.Target, x.Path, x.Host, body))
+	return true
+}
+
+// statusOf reads a query like status=404.
+func statusOf(query string) int {
+	if status, err := strconv.Atoi(strings.TrimPrefix(query, "status=")); err == nil {
+		return status
+	}
+	return http.StatusOK
+}

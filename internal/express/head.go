@@ -1,0 +1,183 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package express
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// Field is one header field of a request as it was sent, without the white
+// space around its value.
+type Field struct {
+	Name, Value string
+}
+
+// Head is the head of a plain HTTP/1.1 request.
+type Head struct {
+	Method string
+	Target string // as it was sent: a path and, maybe, a query
+	Path   string // of the target, decoded
+	Query  string // of the target, as it was sent, without the question mark
+	Host   string
+	Fields []Field // in the order they were sent, Host among them
+	Length int64   // of the body
+
+	raw         string // all of it, to the empty line; the strings above are parts of it
+	close       bool   // the client asks for no more than this answer
+	seenHost    bool
+	seenContent bool // a Content-Length
+}
+
+// Get gives the value of a field, of the first one if it was sent repeatedly,
+// whatever its letters' case.
+func (h *Head) Get(name string) string {
+	for i := range h.Fields {
+		if strings.EqualFold(h.Fields[i].Name, name) {
+			return h.Fields[i].Value
+		}
+	}
+	return ""
+}
+
+// maxMethod is the length from which Caddy refuses a method.
+const maxMethod = 32
+
+// parse takes a complete head apart. It reports false for every head that is
+// not plain: malformed, ambiguous, or asking for more than an answer.
+func (h *Head) parse(raw string) bool {
+	*h = Head{raw: raw, Fields: h.Fields[:0]}
+	line, rest, ok := strings.Cut(raw, "\r\n")
+	if !ok || !h.requestLine(line) {
+		return false
+	}
+	for {
+		line, rest, ok = strings.Cut(rest, "\r\n")
+		if !ok {
+			return false
+		}
+		if line == "" {
+			return rest == "" && h.seenHost
+		}
+		if !h.field(line) {
+			return false
+		}
+	}
+}
+
+func (h *Head) requestLine(line string) bool {
+	method, rest, _ := strings.Cut(line, " ")
+	target, proto, _ := strings.Cut(rest, " ")
+	if proto != "HTTP/1.1" || method == "CONNECT" || len(method) > maxMethod || !httpguts.ValidHeaderFieldName(method) {
+		return false
+	}
+	h.Method, h.Target = method, target
+	return h.plainTarget()
+}
+
+// plainTarget accepts a path and a query in visible ASCII. Other forms of
+// target are Caddy's to judge.
+func (h *Head) plainTarget() bool {
+	if h.Target == "" || h.Target[0] != '/' {
+		return false
+	}
+	for i := range len(h.Target) {
+		if h.Target[i] <= ' ' || h.Target[i] >= 0x7f {
+			return false
+		}
+	}
+	h.Path, h.Query, _ = strings.Cut(h.Target, "?")
+	if !strings.Contains(h.Path, "%") {
+		return true
+	}
+	path, err := url.PathUnescape(h.Path)
+	h.Path = path
+	return err == nil
+}
+
+func (h *Head) field(line string) bool {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok || !httpguts.ValidHeaderFieldName(name) {
+		return false
+	}
+	value = strings.Trim(value, " \t")
+	if !httpguts.ValidHeaderFieldValue(value) {
+		return false
+	}
+	if strings.ContainsAny(name, "_.") {
+		return true // Caddy hides such fields from handlers
+	}
+	h.Fields = append(h.Fields, Field{name, value})
+	return h.meaning(name, value)
+}
+
+// meaning acts on the fields that say how a request is to be read.
+func (h *Head) meaning(name, value string) bool {
+	switch {
+	case strings.EqualFold(name, "Host"):
+		if h.seenHost || !plainHost(value) {
+			return false
+		}
+		h.Host, h.seenHost = value, true
+	case strings.EqualFold(name, "Content-Length"):
+		length, ok := plainLength(value)
+		if h.seenContent || !ok {
+			return false
+		}
+		h.Length, h.seenContent = length, true
+	case strings.EqualFold(name, "Connection"):
+		if strings.EqualFold(value, "close") {
+			h.close = true
+			return true
+		}
+		return strings.EqualFold(value, "keep-alive")
+	default:
+		return !asksForMore(name)
+	}
+	return true
+}
+
+// asksForMore names the fields of requests that need more than an answer.
+func asksForMore(name string) bool {
+	switch len(name) {
+	case len("Expect"):
+		return strings.EqualFold(name, "Expect")
+	case len("Trailer"): // and Upgrade
+		return strings.EqualFold(name, "Trailer") || strings.EqualFold(name, "Upgrade")
+	case len("Transfer-Encoding"):
+		return strings.EqualFold(name, "Transfer-Encoding")
+	}
+	return false
+}
+
+// plainHost accepts names, addresses and ports, and no name made of dots only.
+func plainHost(host string) bool {
+	named := false
+	for i := range len(host) {
+		c := host[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+			named = true
+		case c != '.' && c != ':' && c != '[' && c != ']':
+			return false
+		}
+	}
+	return named
+}
+
+// plainLength parses digits and nothing else, few enough to fit.
+func plainLength(value string) (length int64, ok bool) {
+	if value == "" || len(value) > 18 {
+		return 0, false
+	}
+	for i := range len(value) {
+		if value[i] < '0' || value[i] > '9' {
+			return 0, false
+		}
+		length = length*10 + int64(value[i]-'0')
+	}
+	return length, true
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package express
+
+import (
+	"errors"
+	"os"
+)
+
+// flush sends what has been gathered.
+func (c *conn) flush() {
+	if len(c.out) > 0 {
+		c.send(nil)
+	}
+}
+
+// send sends what has been gathered and then the pieces. After a failure
+// nothing more is sent.
+func (c *conn) send(pieces [][]byte) {
+	if c.bare {
+		c.sendAtOnce(pieces)
+	} else {
+		c.sendInTurn(pieces)
+	}
+	c.out = c.out[:0]
+	if c.failed != nil {
+		c.x.last = true
+	}
+}
+
+// sendAtOnce sends everything in one system call, or in as few as the client
+// lets it. A client that is slow but takes something within each timeout is
+// waited for.
+func (c *conn) sendAtOnce(pieces [][]byte) {
+	c.pieces = append(append(c.pieces[:0], c.out), pieces...)
+	for c.waiting = c.pieces; len(c.waiting) > 0 && c.failed == nil; {
+		c.armWrite()
+		var n int64
+		n, c.failed = c.waiting.WriteTo(c.net)
+		if n > 0 && errors.Is(c.failed, os.ErrDeadlineExceeded) {
+			c.failed = nil
+		}
+	}
+	clear(c.pieces)
+}
+
+// maxWrite is how much of an answer one deadline is for where one cannot go on
+// after a write that was late, as with TLS.
+const maxWrite = 64 << 10
+
+func (c *conn) sendInTurn(pieces [][]byte) {
+	c.sendPiece(c.out)
+	for _, piece := range pieces {
+		c.sendPiece(piece)
+	}
+}
+
+func (c *conn) sendPiece(piece []byte) {
+	for len(piece) > 0 && c.failed == nil {
+		c.armWrite()
+		var n int
+		n, c.failed = c.net.Write(piece[:min(len(piece), maxWrite)])
+		piece = piece[n:]
+	}
+}
+
+func (c *conn) armWrite() {
+	c.deadlines.write(c.net, c.limits.writeIdle, c.x.Started, c.limits.write)
+}
