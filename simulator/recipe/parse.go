@@ -6,8 +6,14 @@ package recipe
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 )
+
+// mostElements is how many recipes, or stages of one, may be written together.
+const mostElements = 10000
+
+var errTooMany = fmt.Errorf("more than %d of them", mostElements)
 
 // List is any number of recipes. In JSON it is a list, or a single recipe.
 type List []Recipe
@@ -41,7 +47,10 @@ func (l *List) decode(data []byte) error {
 		return err
 	case "a list":
 		var list List
-		err := decodeList(data, func(_ int, value []byte) error {
+		err := decodeList(data, func(i int, value []byte) error {
+			if i == mostElements {
+				return errTooMany
+			}
 			var recipe Recipe
 			err := recipe.UnmarshalJSON(value)
 			list = append(list, recipe)
@@ -90,7 +99,10 @@ func (r *Recipe) decodeRandomContent(value []byte) error {
 }
 
 func (r *Recipe) decodeStages(value []byte) error {
-	return decodeList(value, func(_ int, value []byte) error {
+	return decodeList(value, func(i int, value []byte) error {
+		if i == mostElements {
+			return errTooMany
+		}
 		stage := Stage{Status: http.StatusOK}
 		err := stage.UnmarshalJSON(value)
 		r.Stages = append(r.Stages, stage)

@@ -171,7 +171,8 @@ func TestHugeNonsenseIsRefusedAtOnce(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("[", 5<<20),
 		strings.Repeat(`{"stages":`, 1<<19),
-		`{"stages":[` + strings.Repeat(`{"at":5},`, 1<<19) + `{}]}`,
+		`{"stages":[` + strings.Repeat(`{},`, 1<<20) + `{}]}`,
+		`[` + strings.Repeat(`{"stages":[{}]},`, 1<<18) + `{}]`,
 	} {
 		if _, err := Parse([]byte(text)); err == nil {
 			t.Errorf("accepted %.20s...", text)

@@ -1,0 +1,81 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+)
+
+// BenchmarkServe compares the handler with Caddy's own static response of the
+// same body, without a connection.
+func BenchmarkServe(b *testing.B) {
+	body := strings.Repeat("x", 100)
+	static := caddyhttp.StaticResponse{Body: body}
+	simulated := handlerOf(b, `{"body":"`+body+`","stages":[{"at":0,"status":200,"latency":0},{"at":"1h","status":503}]}`)
+	large := handlerOf(b, `{"random_content":"428kb","stages":[{}]}`)
+	for _, bench := range []struct {
+		name  string
+		serve func(http.ResponseWriter, *http.Request) error
+	}{
+		{"respond", func(w http.ResponseWriter, r *http.Request) error { return static.ServeHTTP(w, r, nil) }},
+		{"simulator", func(w http.ResponseWriter, r *http.Request) error { return simulated.ServeHTTP(w, r, nil) }},
+		{"simulator-428kb", func(w http.ResponseWriter, r *http.Request) error { return large.ServeHTTP(w, r, nil) }},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			w := nowhere{http.Header{}}
+			r := httptest.NewRequest(http.MethodGet, "/path", nil)
+			r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, new(caddyhttp.Server))
+			b.ReportAllocs()
+			for b.Loop() {
+				clear(w.header)
+				if err := bench.serve(w, r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// handlerOf makes a handler that no configuration has.
+func handlerOf(t testing.TB, text string) *Handler {
+	t.Helper()
+	list, err := recipe.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.New(t.Name(), list, caddy.Log())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Destruct() })
+	return &Handler{scenario: s, logger: caddy.Log()}
+}
+
+// TestServingAllocatesOnce holds that a request costs one allocation: the
+// values of its header, which handlers around may change.
+func TestServingAllocatesOnce(t *testing.T) {
+	h := handlerOf(t, `{"body":"hello","headers":{"a":"1","b":["2","3"]},"stages":[{}]}`)
+	w := nowhere{http.Header{}}
+	r := httptest.NewRequest(http.MethodGet, "/path", nil)
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, new(caddyhttp.Server))
+	if n := testing.AllocsPerRun(1000, func() { _ = h.ServeHTTP(w, r, nil) }); n > 1 {
+		t.Errorf("%v allocations a request", n)
+	}
+}
+
+// nowhere is a writer that sends nothing.
+type nowhere struct{ header http.Header }
+
+func (w nowhere) Header() http.Header       { return w.header }
+func (nowhere) WriteHeader(int)             {}
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
