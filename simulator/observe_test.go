@@ -1,0 +1,114 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+// TestCaddysAdminAPI walks through what it tells of the simulators and does.
+func TestCaddysAdminAPI(t *testing.T) {
+	addr, admin := caddytest.Addr(t), caddytest.Addr(t)
+	caddytest.Run(t, "{\n admin "+admin+"\n}\n"+site(addr, "handle /other* {\n simulator {\n name other\n }\n}", "simulator {\n name shop\n stage 0 503 5ms\n}"))
+	wantStatus(t, "http://"+addr+"/x", 503)
+	for _, step := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"GET", "", "", 200, `[{"name":"other","requests":0,"routes":[{"route":"/*","stage":0,"status":406,"latency":"0","requests":0}]},` +
+			`{"name":"shop","requests":1,"routes":[{"route":"/*","stage":1,"status":503,"latency":"5ms","requests":1}]}]`},
+		{"GET", "/shop/recipes", "", 200, `[{"route":"/*","stages":[{"at":0,"latency":"5ms","status":503}]}]`},
+		{"GET", "/other/recipes", "", 200, "[]"},
+		{"POST", "/shop/recipes", `{"route":"/a","stages":[{"status":201}]}`, 201, `[{"route":"/*","stages":[{"at":0,"latency":"5ms","status":503}]},{"route":"/a","stages":[{"status":201}]}]`},
+		{"POST", "/shop/recipes", `{"stages":[]}`, 400, `{"error":"stages: a recipe has at least one stage","field":"stages"}`},
+		{"POST", "/shop/recipes", `{"body_file":"/no/such","stages":[{}]}`, 400, `{"error":"body_file: open /no/such: no such file or directory","field":"body_file"}`},
+		{"POST", "/shop/restart", "", 200, `[{"route":"/*","stages":[{"at":0,"latency":"5ms","status":503}]}]`},
+		{"GET", "/none/recipes", "", 404, "there is no simulator 'none'"},
+		{"DELETE", "/shop/recipes", "", 405, "method not allowed"},
+		{"GET", "/shop/restart", "", 405, "method not allowed"},
+		{"POST", "", "", 405, "method not allowed"},
+	} {
+		resp := do(t, http.DefaultClient, step.method, "http://"+admin+"/rehearsal/simulators"+step.path, strings.NewReader(step.body))
+		if status, body := read(t, resp); status != step.status || !strings.Contains(body, step.want) {
+			t.Errorf("%s %s: got %d %s\nwant %d %s", step.method, step.path, status, body, step.status, step.want)
+		}
+	}
+}
+
+// TestMetricsCountOnAcrossReloads holds for two simulators and changed recipes.
+func TestMetricsCountOnAcrossReloads(t *testing.T) {
+	addr := caddytest.Addr(t)
+	config := func(status string) string {
+		return site(addr, "handle /metrics {\n metrics\n}", "handle /b* {\n simulator {\n name metrics_b\n stage 0 200\n }\n}", "handle {\n simulator {\n name metrics_a\n route /a {\n stage 1h 200\n }\n stage 0 "+status+" 30ms\n }\n}")
+	}
+	s := caddytest.Run(t, config("503"))
+	for _, status := range []string{"503", "503", "404"} {
+		s.Reload(config(status))
+		get(t, "http://"+addr+"/x")
+	}
+	get(t, "http://"+addr+"/b")
+	_, text := get(t, "http://"+addr+"/metrics")
+	for _, want := range []string{
+		`caddy_simulator_requests_total{code="5xx",route="/*",simulator="metrics_a"} 2`,
+		`caddy_simulator_requests_total{code="4xx",route="/*",simulator="metrics_a"} 1`,
+		`caddy_simulator_requests_total{code="2xx",route="/*",simulator="metrics_b"} 1`,
+		`caddy_simulator_latency_seconds_count{route="/*",simulator="metrics_a"} 3`,
+		`caddy_simulator_latency_seconds_bucket{route="/*",simulator="metrics_a",le="0.025"} 0`,
+		`caddy_simulator_latency_seconds_bucket{route="/*",simulator="metrics_a",le="0.05"} 3`,
+		`caddy_simulator_stage{route="/*",simulator="metrics_a"} 1`,
+		`caddy_simulator_stage{route="/a",simulator="metrics_a"} 0`,
+		`caddy_simulator_stage{route="/*",simulator="metrics_b"} 1`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	if strings.Contains(text, "error") && strings.Contains(text, "collected before") {
+		t.Error(text)
+	}
+}
+
+// TestLogs holds what the access log, the debug log and the start tell.
+func TestLogs(t *testing.T) {
+	addr := caddytest.Addr(t)
+	s := caddytest.Run(t, "{\n debug\n}\n"+site(addr, "log", "simulator {\n route /a* {\n stage 0 200\n stage 1ns 503 7ms\n }\n body \"<<40b>>\"\n stage 0 200\n}"))
+	get(t, "http://"+addr+"/abc")
+	_, content := get(t, "http://"+addr+"/")
+	eventually(t, func() bool { return strings.Count(s.Logs(), "handled request") == 2 })
+	found := map[string]int{}
+	for line := range strings.Lines(s.Logs()) {
+		var entry struct {
+			Level, Msg, URI string
+			Simulator       json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, `"simulator":{"route":"/a*","stage":2,"latency":0.007}`) {
+			found[entry.Level+" "+entry.Msg]++
+		}
+		if entry.Msg == "scenario starts" || entry.Msg == "the body is not sent with this status" {
+			found[entry.Level+" "+entry.Msg]++
+		}
+	}
+	if found["error handled request"]+found["info handled request"] != 1 || found["debug answering"] != 1 || found["info scenario starts"] != 1 {
+		t.Errorf("got %v of %s", found, s.Logs())
+	}
+	if len(content) != 40 || strings.Contains(s.Logs(), content) {
+		t.Errorf("the body %q is in the log", content)
+	}
+}
+
+func TestBodiesThatAreNotSentAreWarnedOf(t *testing.T) {
+	s, _ := serve(t, "simulator {\n body x\n stage 0 204\n}")
+	if !strings.Contains(s.Logs(), "the body is not sent with this status") {
+		t.Error("there is no warning")
+	}
+}
