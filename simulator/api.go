@@ -69,16 +69,18 @@ func (h *Handler) serveCurrentRecipe(w http.ResponseWriter, _ *http.Request) err
 }
 
 func (h *Handler) serveRoutes(w http.ResponseWriter, _ *http.Request) error {
-	var lines []string
-	for _, status := range h.scenario.Status() {
+	list := h.scenario.Status()
+	lines := make([]string, 0, len(list))
+	for _, status := range list {
 		lines = append(lines, status.Route)
 	}
 	return sendText(w, http.StatusOK, strings.Join(lines, "\n"))
 }
 
 func (h *Handler) serveRoutesStatus(w http.ResponseWriter, _ *http.Request) error {
-	var lines []string
-	for _, status := range h.scenario.Status() {
+	list := h.scenario.Status()
+	lines := make([]string, 0, len(list))
+	for _, status := range list {
 		lines = append(lines, fmt.Sprintf("%s %d %s", status.Route, status.Status, milliseconds(status.Latency)))
 	}
 	return sendText(w, http.StatusOK, strings.Join(lines, "\n"))

@@ -132,14 +132,13 @@ func readRecipes(name string) (recipe.List, error) {
 
 // Cleanup lets go of the scenario, which ends with the last handler that has
 // it. Requests that are in hand are answered all the same.
-func (h *Handler) Cleanup() error {
-	var errs []error
+func (h *Handler) Cleanup() (err error) {
 	for _, hold := range h.held {
-		_, err := hold.pool.Delete(hold.key)
-		errs = append(errs, err)
+		_, e := hold.pool.Delete(hold.key)
+		err = errors.Join(err, e)
 	}
 	h.held = nil
-	return errors.Join(errs...)
+	return err
 }
 
 // ServeHTTP answers a request, or serves the recipe API.

@@ -28,21 +28,30 @@ func serve(t testing.TB, lines ...string) (*caddytest.Server, string) {
 // get asks for a URL and gives the status and the body.
 func get(t testing.TB, url string) (int, string) {
 	t.Helper()
-	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return read(t, resp)
+	return read(t, insist(t, func() (*http.Response, error) { return http.Get(url) }))
 }
 
 // post posts to a URL and gives the status and the body.
 func post(t testing.TB, url, body string) (int, string) {
 	t.Helper()
-	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	return read(t, insist(t, func() (*http.Response, error) {
+		return http.Post(url, "application/json", strings.NewReader(body))
+	}))
+}
+
+// insist repeats a request whose connection breaks before any answer: a reload
+// closes those that are idle and loses those that wait to be accepted, whatever
+// the handlers are.
+func insist(t testing.TB, request func() (*http.Response, error)) *http.Response {
+	t.Helper()
+	resp, err := request()
+	for tries := 0; err != nil && tries < 10; tries++ {
+		resp, err = request()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return read(t, resp)
+	return resp
 }
 
 func read(t testing.TB, resp *http.Response) (int, string) {

@@ -44,11 +44,11 @@ func fileContent(name string, r *recipe.Recipe) (*content, error) {
 	if info.Size() > recipe.LargestBody {
 		return nil, inBodyFile(errors.New("too large to be gzipped here: gzip the file itself"))
 	}
-	rest, err := io.ReadAll(io.LimitReader(file, recipe.LargestBody))
+	block, err := io.ReadAll(io.NewSectionReader(file, 0, info.Size()))
 	if err != nil {
 		return nil, inBodyFile(err)
 	}
-	return blockContent(append(start, rest...), answer.TypeOf(string(start)), r), nil
+	return blockContent(block, answer.TypeOf(string(start)), r), nil
 }
 
 func inBodyFile(err error) error { return &recipe.FieldError{Field: "body_file", Err: err} }

@@ -47,8 +47,9 @@ func (s *Scenario) Status() []RouteStatus {
 
 // Recipes gives the recipes in force, sorted by their routes.
 func (s *Scenario) Recipes() recipe.List {
-	list := recipe.List{}
-	for _, r := range s.table.Load().routes {
+	routes := s.table.Load().routes
+	list := make(recipe.List, 0, len(routes))
+	for _, r := range routes {
 		list = append(list, r.recipe)
 	}
 	return list
