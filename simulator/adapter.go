@@ -17,8 +17,8 @@ func init() {
 	caddyconfig.RegisterAdapter("recipe", Adapter{})
 }
 
-// defaultListen is where recipes without a configuration around them are
-// served.
+// defaultListen is where recipes and mappings without a configuration around
+// them are served.
 const defaultListen = ":8080"
 
 // Adapter turns recipes into a configuration for Caddy: a server on :8080 that
@@ -34,14 +34,20 @@ func (Adapter) Adapt(body []byte, _ map[string]any) ([]byte, []caddyconfig.Warni
 	if err != nil {
 		return nil, nil, fmt.Errorf("adapting recipe: %w", err)
 	}
-	if book.Listen == "" {
-		book.Listen = defaultListen
+	return serverConfig(book.Listen, Handler{Recipes: book.Recipes})
+}
+
+// serverConfig is a configuration whose only server plays what a handler has,
+// with the recipe API on.
+func serverConfig(listen string, handler Handler) ([]byte, []caddyconfig.Warning, error) {
+	if listen == "" {
+		listen = defaultListen
 	}
+	handler.Name, handler.Admin = "simulator", DefaultAdmin
 	var warnings []caddyconfig.Warning
-	handler := Handler{Name: "simulator", Recipes: book.Recipes, Admin: DefaultAdmin}
 	app := caddyhttp.App{Servers: map[string]*caddyhttp.Server{
 		"simulator": {
-			Listen: []string{book.Listen},
+			Listen: []string{listen},
 			Routes: caddyhttp.RouteList{{
 				HandlersRaw: []json.RawMessage{
 					caddyconfig.JSONModuleObject(handler, "handler", "simulator", &warnings),

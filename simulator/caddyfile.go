@@ -46,6 +46,7 @@ func nextName(state map[string]any) string {
 //
 //	simulator [<matcher>] [<recipe-file>...] {
 //	    recipe         <file>...
+//	    mappings       <file-or-dir>...
 //	    route          <pattern> { ... }
 //	    origin         <url>
 //	    body           <text>
@@ -58,8 +59,8 @@ func nextName(state map[string]any) string {
 //	}
 //
 // The options from origin to stage make a recipe: inside of route for its
-// pattern, outside for all paths. recipe, route, header and stage may be given
-// more than once.
+// pattern, outside for all paths. recipe, mappings, route, header and stage may
+// be given more than once.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
 	h.RecipeFiles = d.RemainingArgs()
@@ -67,13 +68,15 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	var once words.Once
 	inline := false
 	for d.NextBlock(0) {
-		if err := once.Check(d, append(repeatable, "recipe", "route")...); err != nil {
+		if err := once.Check(d, append(repeatable, "recipe", "mappings", "route")...); err != nil {
 			return err
 		}
 		var err error
 		switch d.Val() {
 		case "recipe":
-			err = h.parseFiles(d)
+			err = parseFiles(d, &h.RecipeFiles)
+		case "mappings":
+			err = parseFiles(d, &h.MappingFiles)
 		case "route":
 			err = h.parseRoute(d)
 		case "name":
@@ -94,12 +97,12 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-func (h *Handler) parseFiles(d *caddyfile.Dispenser) error {
-	files := d.RemainingArgs()
-	if len(files) == 0 {
+func parseFiles(d *caddyfile.Dispenser, files *[]string) error {
+	more := d.RemainingArgs()
+	if len(more) == 0 {
 		return d.ArgErr()
 	}
-	h.RecipeFiles = append(h.RecipeFiles, files...)
+	*files = append(*files, more...)
 	return nil
 }
 

@@ -4,6 +4,7 @@
 package simulator
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -46,12 +47,26 @@ type Handler struct {
 	// the same route.
 	Recipes recipe.List `json:"recipes,omitempty"`
 
+	// Files and directories with WireMock's stub mappings. They are tried before
+	// the recipes; with mappings, a request that nothing takes is answered with
+	// 404 and the mapping that came closest. Placeholders that are known at load
+	// are replaced.
+	MappingFiles []string `json:"mapping_files,omitempty"`
+
+	// Stub mappings themselves: one, a list, or `{"mappings": [...]}`.
+	Mappings json.RawMessage `json:"mappings,omitempty"`
+
+	// The directory in or beside which the folder `__files` is, where these
+	// mappings have their body files. Default: the working directory.
+	MappingsRoot string `json:"mappings_root,omitempty"`
+
 	// The path under which the recipe API is served, like `/_admin`. Who can
 	// reach it can have the server fetch any URL. Default: there is no such API.
 	Admin string `json:"admin,omitempty"`
 
 	logger   *zap.Logger
 	scenario *scenario.Scenario
+	mappings *mappings
 	held     []hold
 }
 
@@ -76,9 +91,14 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
+	stubs, err := h.loadMappings()
+	if err != nil {
+		return err
+	}
 	if err := h.takeUp(ctx, recipes); err != nil {
 		return err
 	}
+	h.mappings = newMappings(stubs, h.scenario)
 	return h.subscribe(ctx)
 }
 

@@ -24,7 +24,10 @@ const mostRead = 64 << 20
 // serve answers a request as the recipes say.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	arrived := time.Now()
-	a := h.decide(r.URL.Path)
+	a, err := h.decide(r)
+	if err != nil {
+		return err
+	}
 	h.log(r, &a)
 	if r.ContentLength != 0 {
 		if _, err := io.Copy(io.Discard, io.LimitReader(r.Body, mostRead)); err != nil {
@@ -39,8 +42,23 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	return write(w, r, &a)
 }
 
-// decide says what a request for a path is answered.
-func (h *Handler) decide(path string) answer.Answer {
+// decide says what a request is answered: by the mappings, else by the recipes.
+func (h *Handler) decide(r *http.Request) (answer.Answer, error) {
+	if h.mappings == nil {
+		return h.decideByRecipe(r.URL.Path), nil
+	}
+	request := stubRequest(r)
+	if a, found, err := h.mappings.decide(request); found || err != nil {
+		return a, err
+	}
+	if a, found := h.scenario.Decide(r.URL.Path); found {
+		return a, nil
+	}
+	return h.mappings.unmatched(request), nil
+}
+
+// decideByRecipe says what the recipes have for a path.
+func (h *Handler) decideByRecipe(path string) answer.Answer {
 	a, found := h.scenario.Decide(path)
 	if !found {
 		return h.scenario.NotSet(path, h.postTo())

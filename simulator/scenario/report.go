@@ -83,6 +83,10 @@ func (s *Scenario) Counted() (all Counts, byRoute map[string]Counts) {
 		byRoute[r.recipe.Route] = r.counts.byStatus()
 		all.add(byRoute[r.recipe.Route])
 	}
+	for name, counts := range s.outside {
+		byRoute[name] = counts.byStatus()
+		all.add(byRoute[name])
+	}
 	return all, byRoute
 }
 
@@ -92,6 +96,9 @@ func (s *Scenario) ClearCounts() {
 	defer s.mu.Unlock()
 	s.unset.clear()
 	clear(s.former)
+	for _, counts := range s.outside {
+		counts.clear()
+	}
 	for _, r := range s.table.Load().routes {
 		r.counts.clear()
 	}

@@ -26,9 +26,10 @@ type Scenario struct {
 	table atomic.Pointer[table] // replaced whole, so that deciding takes no lock
 	unset *counts               // of requests that no route took
 
-	mu     sync.Mutex // held to replace the table; guards what follows
-	begun  bool
-	former Counts // of routes that are no more
+	mu      sync.Mutex // held to replace the table; guards what follows
+	begun   bool
+	former  Counts             // of routes that are no more
+	outside map[string]*counts // of what is not decided by recipes, by name
 
 	ctx    context.Context // of what is fetched in the background
 	cancel context.CancelFunc
@@ -43,6 +44,7 @@ func New(name string, configured recipe.List, logger *zap.Logger) (*Scenario, er
 		configured: configured,
 		unset:      newCounts(name, noRoute),
 		former:     make(Counts),
+		outside:    make(map[string]*counts),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.table.Store(newTable(nil))

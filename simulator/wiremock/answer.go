@@ -52,8 +52,8 @@ func (a *Answer) Wait(source rand.Source) time.Duration {
 
 // Answer gives the answer to a request that the mapping matched.
 func (m *Mapping) Answer(r *Request) Answer {
-	answer := m.response.answer
-	if m.response.body == nil && m.response.headers == nil {
+	answer, fixed := m.Fixed()
+	if fixed {
 		return answer
 	}
 	r.template = m.url.template

@@ -51,10 +51,11 @@ func TestAnswersLikeWireMock(t *testing.T) {
 	if len(requests) != len(expected) {
 		t.Fatalf("%d requests, %d answers", len(requests), len(expected))
 	}
-	set, err := Load("testdata")
+	mappings, err := Load("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
+	set := NewSet(mappings)
 	for i, e := range requests {
 		got := answer(t, set, e)
 		if e.Method == http.MethodHead {

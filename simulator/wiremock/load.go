@@ -21,26 +21,22 @@ import (
 // directory every .json file is read, in the order of their paths; if it has a
 // folder `mappings`, as WireMock's root has, only that. Body files are looked
 // for in a folder `__files` in or beside the directory.
-func Load(paths ...string) (*Set, error) {
+func Load(paths ...string) ([]*Mapping, error) {
 	var all []*Mapping
 	for _, path := range paths {
 		mappings, err := load(path)
 		if err != nil {
-			return nil, fmt.Errorf("loading mappings: %w", err)
+			return nil, err
 		}
 		all = append(all, mappings...)
 	}
-	return newSet(all), nil
+	return all, nil
 }
 
 // Parse reads mappings from JSON. Name is what errors call it; body files are
-// looked for in a folder `__files` of the directory, or beside it.
-func Parse(data []byte, name, directory string) (*Set, error) {
-	mappings, err := parseFile(data, origin{file: name, directory: directory})
-	if err != nil {
-		return nil, fmt.Errorf("loading mappings: %w", err)
-	}
-	return newSet(mappings), nil
+// looked for in a folder `__files` in or beside the directory.
+func Parse(data []byte, name, directory string) ([]*Mapping, error) {
+	return parseFile(data, origin{file: name, directory: directory})
 }
 
 // origin is where a mapping comes from.
@@ -161,7 +157,7 @@ func (o origin) readFile(name string) ([]byte, error) {
 	}
 	folder := filepath.Join(o.directory, filesFolder)
 	if !isDirectory(folder) {
-		folder = filepath.Join(filepath.Dir(filepath.Clean(o.directory)), filesFolder)
+		folder = filepath.Join(o.directory, "..", filesFolder)
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {

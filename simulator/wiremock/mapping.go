@@ -32,8 +32,14 @@ func (m *Mapping) Name() string {
 	return cmp.Or(m.name, m.id, m.url.text)
 }
 
-// File is where the mapping was read from.
-func (m *Mapping) File() string { return m.file }
+// Fixed gives the answer if it is the same for every request; ok is false if
+// a template makes it.
+func (m *Mapping) Fixed() (a Answer, ok bool) {
+	return m.response.answer, m.response.body == nil && m.response.headers == nil
+}
+
+// Status is the status of all its answers.
+func (m *Mapping) Status() int { return m.response.answer.Status }
 
 // defaultPriority is that of mappings which give none; 1 is the highest.
 const defaultPriority = 5

@@ -19,9 +19,9 @@ type Set struct {
 	anywhere []int
 }
 
-// newSet orders mappings as WireMock does: by priority, and among equals the
+// NewSet orders mappings as WireMock does: by priority, and among equals the
 // one that was added last comes first.
-func newSet(added []*Mapping) *Set {
+func NewSet(added []*Mapping) *Set {
 	s := &Set{
 		mappings: slices.Clone(added),
 		exact:    make(map[string][]int),
@@ -49,12 +49,6 @@ func newSet(added []*Mapping) *Set {
 	s.lengths = slices.Compact(s.lengths)
 	return s
 }
-
-// Len is how many mappings there are.
-func (s *Set) Len() int { return len(s.mappings) }
-
-// Mappings gives all mappings, in the order in which they are tried.
-func (s *Set) Mappings() []*Mapping { return slices.Clone(s.mappings) }
 
 // Match gives the mapping that answers the request; nil if none does. The
 // error is that of reading the body, if that failed.

@@ -19,11 +19,11 @@ import (
 
 func parse(t testing.TB, data string) *Set {
 	t.Helper()
-	set, err := Parse([]byte(data), "stubs.json", "testdata")
+	mappings, err := Parse([]byte(data), "stubs.json", "testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set
+	return NewSet(mappings)
 }
 
 func matchName(t testing.TB, set *Set, e exchange) string {
@@ -288,11 +288,12 @@ func TestLayouts(t *testing.T) {
 		for _, path := range tc.paths {
 			paths = append(paths, filepath.Join(root, path))
 		}
-		set, err := Load(paths...)
+		mappings, err := Load(paths...)
 		if err != nil {
 			t.Errorf("%v: %v", tc.paths, err)
 			continue
 		}
+		set := NewSet(mappings)
 		for target, want := range tc.want {
 			if got := answer(t, set, exchange{Method: "GET", Target: target}); got.Body != want {
 				t.Errorf("%v: %s gave %q, want %q", tc.paths, target, got.Body, want)
@@ -307,10 +308,11 @@ func TestLayouts(t *testing.T) {
 }
 
 func TestMatchIsSafeForManyGoroutines(t *testing.T) {
-	set, err := Load("testdata")
+	mappings, err := Load("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
+	set := NewSet(mappings)
 	var requests []exchange
 	readLines(t, "testdata/requests.json", &requests)
 	var wg sync.WaitGroup

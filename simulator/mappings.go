@@ -1,0 +1,126 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock"
+)
+
+// mappings are WireMock's stub mappings with what they need to be answered and
+// counted.
+type mappings struct {
+	set      *wiremock.Set
+	known    map[*wiremock.Mapping]known
+	scenario *scenario.Scenario
+}
+
+// known is what can be said of a mapping's answers before there is a request.
+type known struct {
+	response *answer.Response // nil: a template makes it
+	counter  *scenario.Outside
+}
+
+// loadMappings reads the mappings of the configuration; nil if it has none.
+func (h *Handler) loadMappings() ([]*wiremock.Mapping, error) {
+	paths := make([]string, len(h.MappingFiles))
+	for i, path := range h.MappingFiles {
+		var err error
+		if paths[i], err = caddy.NewReplacer().ReplaceOrErr(path, true, true); err != nil {
+			return nil, fmt.Errorf("mapping files: %v", err)
+		}
+	}
+	all, err := wiremock.Load(paths...)
+	if err != nil {
+		return nil, fmt.Errorf("loading mappings: %w", err)
+	}
+	if len(h.Mappings) > 0 {
+		inline, err := wiremock.Parse(h.Mappings, "mappings", h.MappingsRoot)
+		if err != nil {
+			return nil, fmt.Errorf("loading mappings: %w", err)
+		}
+		all = append(all, inline...)
+	}
+	return all, checkWritable(all)
+}
+
+// checkWritable refuses answers that the simulator has no way to send.
+func checkWritable(all []*wiremock.Mapping) error {
+	for _, m := range all {
+		a, _ := m.Fixed()
+		switch {
+		case a.Fault != "":
+			return fmt.Errorf("mapping '%s': response.fault: not supported", m.Name())
+		case a.Dribble.Chunks > 0:
+			return fmt.Errorf("mapping '%s': response.chunkedDribbleDelay: not supported", m.Name())
+		}
+	}
+	return nil
+}
+
+// newMappings prepares mappings to be answered; nil if there are none.
+func newMappings(all []*wiremock.Mapping, s *scenario.Scenario) *mappings {
+	if len(all) == 0 {
+		return nil
+	}
+	m := &mappings{set: wiremock.NewSet(all), known: make(map[*wiremock.Mapping]known, len(all)), scenario: s}
+	for _, mapping := range all {
+		k := known{counter: s.Outside(mapping.Name(), mapping.Status())}
+		if fixed, ok := mapping.Fixed(); ok {
+			k.response = messageOf(&fixed)
+		}
+		m.known[mapping] = k
+	}
+	return m
+}
+
+// decide says what the mapping that matches a request answers, if one does.
+// The error is that of reading the request's body.
+func (m *mappings) decide(r *wiremock.Request) (a answer.Answer, found bool, err error) {
+	mapping, err := m.set.Match(r)
+	if mapping == nil {
+		return answer.Answer{}, false, err
+	}
+	said, k := mapping.Answer(r), m.known[mapping]
+	a = answer.Answer{
+		Response: k.response,
+		Latency:  said.Wait(latency.Random()),
+		Route:    mapping.Name(),
+	}
+	if a.Response == nil {
+		a.Response = messageOf(&said)
+	}
+	k.counter.Count(a.Latency)
+	return a, true, nil
+}
+
+// unmatched answers a request for which there is neither mapping nor recipe.
+func (m *mappings) unmatched(r *wiremock.Request) answer.Answer {
+	return m.scenario.Unmatched(m.set.Closest(r))
+}
+
+// messageOf makes a message of what a mapping says. Without a Content-Type of
+// its own it has none, as with WireMock.
+func messageOf(said *wiremock.Answer) *answer.Response {
+	var fields []answer.Field
+	at := make(map[string]int)
+	for _, line := range said.Header {
+		if i, ok := at[line.Name]; ok {
+			fields[i].Values = append(fields[i].Values, line.Value)
+			continue
+		}
+		at[line.Name] = len(fields)
+		fields = append(fields, answer.NewField(line.Name, line.Value))
+	}
+	if _, ok := at["Content-Type"]; !ok {
+		fields = append(fields, answer.NewField("Content-Type"))
+	}
+	return answer.NewResponse(said.Status, fields, answer.Bytes(said.Body))
+}

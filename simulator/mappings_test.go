@@ -1,0 +1,230 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+const stubs = `[
+	{"name":"plain","request":{"method":"GET","url":"/plain"},"response":{"status":203,"body":"{\"plain\": true}","headers":{"X-Two":["a","b"]}}},
+	{"name":"echo","request":{"urlPath":"/echo"},"response":{"body":"{{request.scheme}} {{request.clientIp}} {{request.query.q}} {{jsonPath request.body '$.a'}}","transformers":["response-template"]}},
+	{"name":"order","request":{"method":"POST","url":"/order","bodyPatterns":[{"equalToJson":{"a":1}}]},"response":{"status":201}},
+	{"name":"slow","request":{"url":"/slow"},"response":{"fixedDelayMilliseconds":150,"delayDistribution":{"type":"uniform","lower":50,"upper":60}}}
+]`
+
+// stubFile writes mappings to a file of their own.
+func stubFile(t testing.TB, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "stubs.json")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// answersSoon asks after a reload, which may reset a connection that the former
+// configuration has not taken yet.
+func answersSoon(t testing.TB, url string, want int) {
+	t.Helper()
+	eventually(t, func() bool {
+		resp, err := http.Get(url)
+		if err != nil {
+			return false
+		}
+		status, _ := read(t, resp)
+		return status == want
+	})
+}
+
+func TestMappingsAnswer(t *testing.T) {
+	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubs), "}")
+	resp, err := http.Get(url + "/plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, body := read(t, resp)
+	if status != 203 || body != `{"plain": true}` {
+		t.Errorf("got %d %s", status, body)
+	}
+	if got := resp.Header.Values("X-Two"); len(got) != 2 || got[0] != "a" || got[1] != "b" {
+		t.Errorf("X-Two: %q", got)
+	}
+	if got, there := resp.Header["Content-Type"]; there {
+		t.Errorf("a mapping without a Content-Type is sent as %q", got)
+	}
+	if status, body = post(t, url+"/echo?q=x%20y", `{"a":[1]}`); status != 200 || body != "http 127.0.0.1 x y [1]" {
+		t.Errorf("template: got %d %s", status, body)
+	}
+	if status, body = post(t, url+"/order", `{"a": 1.0}`); status != 201 || body != "" {
+		t.Errorf("body that matches: got %d %s", status, body)
+	}
+	started := time.Now()
+	wantStatus(t, url+"/slow", 200)
+	if took := time.Since(started); took < 200*time.Millisecond {
+		t.Errorf("the delays together took %s", took)
+	}
+}
+
+func TestMappingsAreTriedBeforeRecipes(t *testing.T) {
+	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubs),
+		"route /recipe* {", "body recipe", "stage 0s 200", "}", "route /plain {", "body recipe", "stage 0s 200", "}", "}")
+	wantStatus(t, url+"/plain", 203)
+	if _, body := get(t, url+"/recipe/x"); body != "recipe" {
+		t.Errorf("got %s", body)
+	}
+	status, body := post(t, url+"/order", `{"a":2}`)
+	if status != 404 {
+		t.Errorf("got %d", status)
+	}
+	for _, want := range []string{"No mapping matches POST /order", "The closest is 'order'", `expected equalToJson {"a":1}, got '{"a":2}'`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%q is not in\n%s", want, body)
+		}
+	}
+}
+
+func TestMappingsAreCounted(t *testing.T) {
+	addr := caddytest.Addr(t)
+	name := "stubs-" + addr // metrics count on from one run to the next
+	config := site(addr, "route {", "metrics /metrics", "simulator {", "name "+name, "mappings "+stubFile(t, stubs), "admin", "}", "}")
+	s := caddytest.Run(t, config)
+	wantStatus(t, "http://"+addr+"/plain", 203)
+	s.Reload(config + "\n# reloaded")
+	answersSoon(t, "http://"+addr+"/plain", 203)
+	wantStatus(t, "http://"+addr+"/nothing/1", 404)
+	wantStatus(t, "http://"+addr+"/nothing/2", 404)
+	_, metrics := get(t, "http://"+addr+"/metrics")
+	for _, want := range []string{
+		`caddy_simulator_requests_total{code="2xx",route="plain",simulator="` + name + `"} 2`,
+		`caddy_simulator_requests_total{code="4xx",route="none",simulator="` + name + `"} 2`,
+		`caddy_simulator_latency_seconds_count{route="plain",simulator="` + name + `"} 2`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("%s is not in the metrics", want)
+		}
+	}
+	if _, counted := get(t, "http://"+addr+"/_admin/current_count"); !strings.Contains(counted, `"plain":{"203":2,"total_requests":2}`) {
+		t.Errorf("counted: %s", counted)
+	}
+	_, _ = get(t, "http://"+addr+"/_admin/clear_current_count")
+	if _, counted := get(t, "http://"+addr+"/_admin/current_count"); !strings.Contains(counted, `"plain":{"total_requests":0}`) {
+		t.Errorf("after clearing: %s", counted)
+	}
+}
+
+func TestReloadReadsMappingsAgain(t *testing.T) {
+	path := stubFile(t, stubs)
+	addr := caddytest.Addr(t)
+	config := site(addr, "simulator {", "mappings "+path, "}")
+	s := caddytest.Run(t, config)
+	wantStatus(t, "http://"+addr+"/plain", 203)
+	if err := os.WriteFile(path, []byte(`{"request":{"url":"/plain"},"response":{"status":202}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Reload(config)
+	answersSoon(t, "http://"+addr+"/plain", 202)
+	if err := os.WriteFile(path, []byte(`{"request":{"url":"/plain"},"scenarioName":"s"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.TryReload(config); err == nil || !strings.Contains(err.Error(), "stubs.json: scenarioName: not supported") {
+		t.Errorf("got %v", err)
+	}
+	answersSoon(t, "http://"+addr+"/plain", 202)
+}
+
+func TestMappingsInJSON(t *testing.T) {
+	addr := caddytest.Addr(t)
+	s := caddytest.Run(t, site(caddytest.Addr(t), "respond ok"))
+	files := filepath.Join(t.TempDir(), "__files")
+	if err := os.Mkdir(files, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(files, "body.txt"), []byte("from a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := `{"apps":{"http":{"servers":{"s":{"listen":["` + addr + `"],"routes":[{"handle":[{"handler":"simulator",
+		"mappings":{"mappings":[{"request":{"url":"/file"},"response":{"bodyFileName":"body.txt"}}]},"mappings_root":"` + filepath.Dir(files) + `"}]}]}}}}}`
+	if err := s.LoadJSON([]byte(config)); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := get(t, "http://"+addr+"/file"); status != 200 || body != "from a file" {
+		t.Errorf("got %d %s", status, body)
+	}
+}
+
+func TestWireMockAdapter(t *testing.T) {
+	addr := caddytest.Addr(t)
+	s := caddytest.Run(t, site(caddytest.Addr(t), "respond ok"))
+	adapter := caddyconfig.GetAdapter("wiremock")
+	config, warnings, err := adapter.Adapt([]byte(`{"listen":"`+addr+`","mappings":`+stubs+`}`), nil)
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	if err := s.LoadJSON(config); err != nil {
+		t.Fatal(err)
+	}
+	wantStatus(t, "http://"+addr+"/plain", 203)
+	if _, body := get(t, "http://"+addr+"/_admin/status"); body != "ok!" {
+		t.Errorf("the recipe API says %s", body)
+	}
+	for _, body := range []string{stubs, `{"request":{"url":"/a"}}`, `{"mappings":[]}`} {
+		if config, _, err := adapter.Adapt([]byte(body), nil); err != nil || !strings.Contains(string(config), `":8080"`) {
+			t.Errorf("%s: %s, %v", body, config, err)
+		}
+	}
+	for _, body := range []string{``, `{`, `[`, `{"listen":5}`} {
+		if config, _, err := adapter.Adapt([]byte(body), nil); err == nil {
+			t.Errorf("%s became %s", body, config)
+		}
+	}
+}
+
+func TestMappingsRefused(t *testing.T) {
+	for _, tc := range []struct{ lines, want string }{
+		{"mappings", "Caddyfile:3"},
+		{"mappings /nowhere/to/be/found", "/nowhere/to/be/found"},
+		{"mappings {env.NO_SUCH_VARIABLE_HERE}", "mapping files"},
+		{"mappings " + stubFile(t, `{"request":{"bodyPatterns":[{"equalToXml":"<a/>"}]}}`), "request.bodyPatterns[0].equalToXml: not supported"},
+	} {
+		err := caddytest.Validate(site("127.0.0.1:0", "simulator {", tc.lines, "}"))
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %s", tc.lines, err, tc.want)
+		}
+	}
+}
+
+func TestLargeBodyForAMappingIsRefused(t *testing.T) {
+	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubs), "}")
+	resp, err := http.Post(url+"/order", "application/json", &zeros{left: mostRead + 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := read(t, resp); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("got %d", status)
+	}
+}
+
+// zeros is a body of so many bytes.
+type zeros struct{ left int }
+
+func (z *zeros) Read(p []byte) (int, error) {
+	n := min(len(p), z.left)
+	z.left -= n
+	if n == 0 {
+		return 0, io.EOF
+	}
+	clear(p[:n])
+	return n, nil
+}

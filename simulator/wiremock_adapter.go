@@ -1,0 +1,61 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+)
+
+func init() {
+	caddyconfig.RegisterAdapter("wiremock", WireMockAdapter{})
+}
+
+// WireMockAdapter turns WireMock's stub mappings into a configuration for
+// Caddy: a server on :8080 that answers by them. There may be an address to
+// listen on beside them:
+//
+//	{"listen": "127.0.0.1:9000", "mappings": [...]}
+type WireMockAdapter struct{}
+
+// Adapt turns mappings into Caddy's JSON. If the name of the file is known,
+// body files are looked for in or beside its directory.
+func (WireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
+	stubs, listen, err := takeListen(body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("adapting mappings: %w", err)
+	}
+	handler := Handler{Mappings: stubs}
+	if name, ok := options["filename"].(string); ok && name != "" {
+		handler.MappingsRoot = filepath.Dir(name)
+	}
+	return serverConfig(listen, handler)
+}
+
+// takeListen takes the address off the mappings.
+func takeListen(body []byte) (stubs json.RawMessage, listen string, err error) {
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+		err = json.Unmarshal(body, &stubs)
+		return stubs, "", err
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(body, &object); err != nil {
+		return nil, "", err
+	}
+	if address, ok := object["listen"]; ok {
+		if err := json.Unmarshal(address, &listen); err != nil {
+			return nil, "", fmt.Errorf("listen: %w", err)
+		}
+		delete(object, "listen")
+	}
+	stubs, err = json.Marshal(object)
+	return stubs, listen, err
+}
+
+// Interface guard
+var _ caddyconfig.Adapter = WireMockAdapter{}
