@@ -34,20 +34,6 @@ func stubFile(t testing.TB, content string) string {
 	return path
 }
 
-// answersSoon asks after a reload, which may reset a connection that the former
-// configuration has not taken yet.
-func answersSoon(t testing.TB, url string, want int) {
-	t.Helper()
-	eventually(t, func() bool {
-		resp, err := http.Get(url)
-		if err != nil {
-			return false
-		}
-		status, _ := read(t, resp)
-		return status == want
-	})
-}
-
 func TestMappingsAnswer(t *testing.T) {
 	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubs), "}")
 	resp, err := http.Get(url + "/plain")
@@ -102,7 +88,7 @@ func TestMappingsAreCounted(t *testing.T) {
 	s := caddytest.Run(t, config)
 	wantStatus(t, "http://"+addr+"/plain", 203)
 	s.Reload(config + "\n# reloaded")
-	answersSoon(t, "http://"+addr+"/plain", 203)
+	wantStatus(t, "http://"+addr+"/plain", 203)
 	wantStatus(t, "http://"+addr+"/nothing/1", 404)
 	wantStatus(t, "http://"+addr+"/nothing/2", 404)
 	_, metrics := get(t, "http://"+addr+"/metrics")
@@ -134,14 +120,14 @@ func TestReloadReadsMappingsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Reload(config)
-	answersSoon(t, "http://"+addr+"/plain", 202)
+	wantStatus(t, "http://"+addr+"/plain", 202)
 	if err := os.WriteFile(path, []byte(`{"request":{"url":"/plain"},"scenarioName":"s"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.TryReload(config); err == nil || !strings.Contains(err.Error(), "stubs.json: scenarioName: not supported") {
 		t.Errorf("got %v", err)
 	}
-	answersSoon(t, "http://"+addr+"/plain", 202)
+	wantStatus(t, "http://"+addr+"/plain", 202)
 }
 
 func TestMappingsInJSON(t *testing.T) {
@@ -207,24 +193,11 @@ func TestMappingsRefused(t *testing.T) {
 
 func TestLargeBodyForAMappingIsRefused(t *testing.T) {
 	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubs), "}")
-	resp, err := http.Post(url+"/order", "application/json", &zeros{left: mostRead + 1})
+	resp, err := http.Post(url+"/order", "application/json", io.LimitReader(zeros{}, mostRead+1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if status, _ := read(t, resp); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("got %d", status)
 	}
-}
-
-// zeros is a body of so many bytes.
-type zeros struct{ left int }
-
-func (z *zeros) Read(p []byte) (int, error) {
-	n := min(len(p), z.left)
-	z.left -= n
-	if n == 0 {
-		return 0, io.EOF
-	}
-	clear(p[:n])
-	return n, nil
 }
