@@ -27,6 +27,9 @@ type comparison struct {
 // comparisons in the order in which they run when none is named.
 var comparisons = []comparison{
 	{"simulator", "What does a simulated answer cost beside Caddy's respond?", simulatorBesideRespond},
+	{"tee", "What does a copy cost the proxy that makes it?", teeBesideProxy},
+	{"shadows", "Do clients feel what a shadow does?", teeWithBadShadows},
+	{"blackhole", "What does recording cost beside only acknowledging?", blackholeRecording},
 }
 
 func main() {

@@ -22,26 +22,56 @@ type server struct {
 	addr string
 	cmd  *exec.Cmd
 	logs bytes.Buffer
+	gone chan struct{} // closed when the process has ended
 }
 
 // start runs a server and waits until it accepts connections at addr.
 func (l *lab) start(name, addr string, command ...string) (*server, error) {
-	s := &server{name: name, addr: addr, cmd: exec.Command(command[0], command[1:]...)}
+	s := &server{name: name, addr: addr, cmd: exec.Command(command[0], command[1:]...), gone: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.logs, &s.logs
 	s.cmd.Dir = l.dir
 	s.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+l.dir, "XDG_DATA_HOME="+l.dir)
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
+	go func() {
+		_ = s.cmd.Wait()
+		close(s.gone)
+	}()
 	l.servers = append(l.servers, s)
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		conn, err := net.Dial("tcp", addr)
+	if !s.listens() {
+		s.stop()
+		return nil, fmt.Errorf("%s does not listen at %s:\n%s", name, addr, s.logs.String())
+	}
+	return s, nil
+}
+
+// listens waits until the server accepts connections, or has ended.
+func (s *server) listens() bool {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+		conn, err := net.Dial("tcp", s.addr)
 		if err == nil {
 			conn.Close()
-			return s, nil
+			return true
+		}
+		select {
+		case <-s.gone:
+			return false
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	return nil, fmt.Errorf("%s does not listen at %s:\n%s", name, addr, s.logs.String())
+	return false
+}
+
+// stop ends the server, by force if it takes long.
+func (s *server) stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-s.gone:
+	case <-time.After(10 * time.Second):
+		_ = s.cmd.Process.Kill()
+		<-s.gone
+	}
 }
 
 // startCaddy runs the built Caddy with one site made of the given directives.
@@ -96,10 +126,7 @@ http {
 
 func (l *lab) stopServers() {
 	for _, s := range l.servers {
-		_ = s.cmd.Process.Signal(syscall.SIGTERM)
-		stopped := time.AfterFunc(10*time.Second, func() { _ = s.cmd.Process.Kill() })
-		_ = s.cmd.Wait()
-		stopped.Stop()
+		s.stop()
 	}
 	l.servers = nil
 }

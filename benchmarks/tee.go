@@ -1,0 +1,110 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// static100 is a file of 100 bytes from nginx, the primary and shadow of those
+// who need one that costs little.
+const static100 = `location / { return 200 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"; }`
+
+// teeBesideProxy measures what copying costs the process that does it: a
+// proxy alone, with a tee that takes nothing, and with one that copies all.
+func teeBesideProxy(l *lab) error {
+	primary, err := l.startNginx("primary", static100)
+	if err != nil {
+		return err
+	}
+	shadow, err := l.startNginx("shadow", static100)
+	if err != nil {
+		return err
+	}
+	proxy := "reverse_proxy " + primary.addr
+	var contenders []contender
+	for _, c := range []struct{ name, directives string }{
+		{"reverse_proxy alone", proxy},
+		{"with tee, percent 0", fmt.Sprintf("tee %s {\npercent 0\n}\n%s", shadow.url(""), proxy)},
+		{"with tee, one shadow", fmt.Sprintf("tee %s\n%s", shadow.url(""), proxy)},
+	} {
+		s, err := l.startCaddy(c.name, c.directives)
+		if err != nil {
+			return err
+		}
+		contenders = append(contenders, underWrk(c.name, wrk{connections: 50}, s, "/"))
+	}
+	return l.compare("GET of 100 B, 50 connections, primary and shadow are nginx", contenders...)
+}
+
+// teeWithBadShadows measures whether clients feel what shadows do.
+func teeWithBadShadows(l *lab) error {
+	primary, err := l.startNginx("primary", static100)
+	if err != nil {
+		return err
+	}
+	healthy, err := l.startNginx("shadow", static100)
+	if err != nil {
+		return err
+	}
+	dead, err := freeAddr()
+	if err != nil {
+		return err
+	}
+	hanging, err := listen(func(net.Conn) { select {} })
+	if err != nil {
+		return err
+	}
+	slow, err := listen(answerSlowly)
+	if err != nil {
+		return err
+	}
+	var contenders []contender
+	for _, c := range []struct{ name, shadow string }{
+		{"shadow healthy", healthy.addr}, {"shadow dead", dead}, {"shadow hangs", hanging}, {"shadow takes 500 ms", slow},
+	} {
+		s, err := l.startCaddy(c.name, fmt.Sprintf("tee http://%s\nreverse_proxy %s", c.shadow, primary.addr))
+		if err != nil {
+			return err
+		}
+		contenders = append(contenders, underWrk(c.name, wrk{connections: 50}, s, "/"))
+	}
+	return l.compare("GET of 100 B, 50 connections: the client's view while the shadow misbehaves", contenders...)
+}
+
+// listen gives every connection to serve, for as long as the program runs.
+func listen(serve func(net.Conn)) (string, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go serve(conn)
+		}
+	}()
+	return ln.Addr().String(), nil
+}
+
+func answerSlowly(conn net.Conn) {
+	defer conn.Close()
+	requests := bufio.NewReader(conn)
+	for {
+		if _, err := http.ReadRequest(requests); err != nil {
+			return
+		}
+		time.Sleep(500 * time.Millisecond)
+		if _, err := fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); err != nil {
+			return
+		}
+	}
+}
