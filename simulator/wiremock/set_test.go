@@ -6,7 +6,6 @@ package wiremock
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -331,20 +330,4 @@ func TestMatchIsSafeForManyGoroutines(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func BenchmarkMatchIndexed(b *testing.B) {
-	set := parse(b, manyMappings(2000))
-	for _, target := range []string{"/exact/1500", "/path/1500?x=1", "/pattern/1500/z"} {
-		b.Run(target, func(b *testing.B) {
-			header := make(http.Header)
-			b.ReportAllocs()
-			for b.Loop() {
-				r := Request{Method: "GET", Target: target, Header: header}
-				if m, err := set.Match(&r); m == nil || err != nil {
-					b.Fatal(m, err)
-				}
-			}
-		})
-	}
 }

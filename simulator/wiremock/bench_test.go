@@ -1,0 +1,52 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"net/http"
+	"testing"
+)
+
+const benchOrder = `{"items":[{"sku":"teapot","quantity":2},{"sku":"kettle","quantity":1}],"customer":{"id":7,"name":"Ada"}}`
+
+// BenchmarkAnswer measures finding and making an answer with the mappings of
+// the example, which are those that others were measured with, and with many.
+func BenchmarkAnswer(b *testing.B) {
+	static, dynamic := loadSet(b, "../../examples/wiremock/static"), loadSet(b, "../../examples/wiremock/dynamic")
+	many := parse(b, manyMappings(2000))
+	for _, bc := range []struct {
+		name, method, target, body string
+		set                        *Set
+	}{
+		{"22 fixed", "GET", "/products/1", "", static},
+		{"102 template", "GET", "/greeting?name=Ada", "", dynamic},
+		{"102 query and JSON", "POST", "/orders?currency=EUR", benchOrder, dynamic},
+		{"6000 url", "GET", "/exact/1500", "", many},
+		{"6000 path", "GET", "/path/1500?x=1", "", many},
+		{"6000 pattern", "GET", "/pattern/1500/z", "", many},
+	} {
+		b.Run(bc.name, func(b *testing.B) {
+			header, body := make(http.Header), []byte(bc.body)
+			readBody := func() ([]byte, error) { return body, nil }
+			b.ReportAllocs()
+			for b.Loop() {
+				r := Request{Method: bc.method, Target: bc.target, Header: header, ReadBody: readBody}
+				m, err := bc.set.Match(&r)
+				if m == nil || err != nil {
+					b.Fatal(m, err)
+				}
+				m.Answer(&r)
+			}
+		})
+	}
+}
+
+func loadSet(b *testing.B, path string) *Set {
+	b.Helper()
+	mappings, err := Load(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return NewSet(mappings)
+}
