@@ -115,7 +115,7 @@ func elements(path string, data json.RawMessage) ([]json.RawMessage, error) {
 // plain says what was expected without naming types of Go.
 func plain(err error) error {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("a %s is not what belongs here", kind.Value)
+		return fmt.Errorf("%s is not what belongs here", kind.Value)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Mapping is a stub mapping: which requests it is for and what it answers.
@@ -140,7 +141,11 @@ func (f *fields) named(u urlMatcher) ([]condition, error) {
 		all = append(all, list...)
 	}
 	credentials, err := f.basicAuth()
-	return append(all, credentials...), err
+	if err != nil {
+		return nil, err
+	}
+	peers, err := f.peers()
+	return slices.Concat(all, credentials, peers), err
 }
 
 func (f *fields) basicAuth() ([]condition, error) {

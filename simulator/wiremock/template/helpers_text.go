@@ -21,6 +21,7 @@ var textHelpers = map[string]helper{
 	"substring":       {2, 3, nil, compileSubstring},
 	"join":            {2, -1, nil, compileJoin},
 	"defaultIfEmpty":  {2, 2, nil, compileDefaultIfEmpty},
+	"val":             {1, 1, []string{"or", "default"}, compileVal},
 	"base64":          {1, 1, []string{"decode", "padding"}, compileBase64},
 	"urlEncode":       {1, 1, []string{"decode"}, compileURLEncode},
 	"contains":        {2, 2, nil, compileContains},
@@ -106,6 +107,20 @@ func compileDefaultIfEmpty(c *call) (evaluator, error) {
 			return value
 		}
 		return c.args[1].value(s)
+	}, nil
+}
+
+// compileVal gives a value, or something else if it is not there at all.
+func compileVal(c *call) (evaluator, error) {
+	otherwise := c.option("or", nil)
+	if _, given := c.named["or"]; !given {
+		otherwise = c.option("default", nil)
+	}
+	return func(s *scope) any {
+		if value := c.args[0].value(s); value != nil {
+			return value
+		}
+		return otherwise(s)
 	}, nil
 }
 

@@ -4,6 +4,7 @@
 package template
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net"
 	"strconv"
@@ -165,6 +166,7 @@ var requestValues = map[string]evaluator{
 	"baseUrl":      func(s *scope) any { return s.request.Scheme() + "://" + s.request.Host() },
 	"clientIp":     func(s *scope) any { return s.request.ClientIP() },
 	"body":         func(s *scope) any { return s.request.Body() },
+	"bodyAsBase64": func(s *scope) any { return base64.StdEncoding.EncodeToString([]byte(s.request.Body())) },
 }
 
 var requestLists = map[string]func(r Request, name string) []string{
@@ -198,16 +200,37 @@ func texts(list func(*scope) []string, keys []string) (evaluator, error) {
 			return nil
 		}, nil
 	}
-	i, err := strconv.Atoi(keys[0])
-	if err != nil || i < 0 || len(keys) > 1 {
+	i, fromLast, ok := textIndex(keys[0])
+	if !ok || len(keys) > 1 {
 		return nil, fmt.Errorf("'%s' is not an index", strings.Join(keys, "."))
 	}
 	return func(s *scope) any {
-		if values := list(s); i < len(values) {
-			return values[i]
+		values := list(s)
+		at := i
+		if fromLast {
+			at = len(values) - 1 - i
 		}
-		return nil
+		if at < 0 || at >= len(values) {
+			return nil
+		}
+		return values[at]
 	}, nil
+}
+
+// textIndex reads a place in a list. A negative one counts back from the last,
+// which is not counted itself: -1 is the last but one.
+func textIndex(key string) (i int, fromLast, ok bool) {
+	switch key {
+	case "first":
+		return 0, false, true
+	case "last":
+		return 0, true, true
+	}
+	i, err := strconv.Atoi(key)
+	if i < 0 {
+		return -i, true, err == nil
+	}
+	return i, false, err == nil
 }
 
 // pathPart gives a segment of the path by number, or by its name in the
