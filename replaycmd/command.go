@@ -1,0 +1,91 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package replaycmd is the command `caddy replay`: it sends recordings to one
+// or more targets, measures and judges.
+package replaycmd
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// Exit statuses of the command, 0 aside.
+const (
+	exitNotStarted  = caddy.ExitCodeFailedStartup // nothing was sent
+	exitInterrupted = caddy.ExitCodeForceQuit     // interrupted twice
+	exitIncomplete  = 3                           // something was not sent, or got no answer
+	exitFailed      = 4                           // a condition does not hold
+)
+
+func init() {
+	caddycmd.RegisterCommand(caddycmd.Command{
+		Name:  "replay",
+		Usage: "--to <target>... [flags] <recording|folder|pattern|url|->...",
+		Short: "Sends recorded requests again, and measures",
+		Long: `
+Sends the requests of recordings to one or more targets as they were recorded,
+measures how they are answered, and judges.
+
+Recordings are files, folders, patterns or standard input (-), as the blackhole
+handler or adobe/blackhole write them. Their requests are merged in the order of
+their times. A URL instead stands for GETs of it, as many as --requests or as
+long as --duration say; without --to they go to the URL's own host.
+
+Requests are due at their recorded times, scaled by --speed, or at a --rate, or
+with --max as soon as a connection is free. Latency counts from when a request
+was due, so that a target which stalls doesn't hide what waits; service time
+counts from when it was sent. Requests that find all connections busy are late,
+never left out.
+
+A target is http://host:port, https://host:port, host:port or a socket as
+unix//path, with a name for the report before it if you like: new=10.0.0.7:80.
+
+The report goes to standard output, everything else to standard error. The exit
+status is 0 when all was answered; 1 if nothing could be started; 2 when
+interrupted twice (the first Ctrl-C ends the run with its report); 3 if something
+was not sent or not answered, or part of a recording could not be read; 4 if a
+condition of --fail does not hold.`,
+		CobraFunc: func(cmd *cobra.Command) {
+			cmd.Example = `  caddy replay --to http://localhost:8080 recordings/
+  caddy replay --to old=10.0.0.6 --to new=10.0.0.7 --rate 500/s --fail 'p99<250ms' recordings/
+  caddy replay http://localhost:8080/ -n 10000 -c 20
+  caddy replay --dry-run recordings/
+  caddy replay show recordings/`
+			cmd.Args = cobra.ArbitraryArgs
+			p := new(params)
+			p.define(cmd.Flags())
+			cmd.RunE = exiting(p.run)
+			cmd.AddCommand(showCommand())
+		},
+	})
+}
+
+// streams are where a command reads and writes.
+type streams = *cobra.Command
+
+// exiting makes a cobra function of one that returns an exit status. An error
+// is one line on standard error.
+func exiting(run func(cmd streams, args []string) (int, error)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		status, err := run(cmd, args)
+		if err != nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), "Error:", err)
+			cmd.SilenceErrors = true
+		}
+		if status == caddy.ExitCodeSuccess {
+			return nil
+		}
+		if status == exitNotStarted {
+			return errors.Join(err)
+		}
+		cmd.SilenceErrors = true
+		return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, args)
+	}
+}

@@ -1,0 +1,139 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package drive
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/measure"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/pace"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/send"
+)
+
+// lane sends what is on a tape to one target. Its senders take turns at the
+// tape; the one whose turn it is waits until the request is due and passes the
+// turn on as it begins to send.
+type lane struct {
+	run     *Run
+	tape    *tape
+	number  int // of the lane on its tape
+	dialer  *send.Dialer
+	results *measure.Target
+	waiter  pace.Waiter
+	timed   bool // requests are due at times
+	start   time.Time
+	fail    func(error)
+
+	turn    turn
+	last    time.Duration // when the last request was sent
+	senders int           // changed by whose turn it is
+	wg      sync.WaitGroup
+}
+
+func (l *lane) hire(ctx context.Context) {
+	l.senders++
+	l.wg.Go(func() { l.send(ctx) })
+}
+
+// send is the life of a sender.
+func (l *lane) send(ctx context.Context) {
+	client := send.NewClient(ctx, l.dialer)
+	defer client.Close()
+	samples := l.results.Sender()
+	wake := make(chan struct{}, 1)
+	for {
+		e := l.take(ctx, wake)
+		if e == nil {
+			return
+		}
+		sample, err := l.sendEntry(client, e)
+		samples.Add(sample)
+		l.tape.giveBack(e)
+		if err != nil && sample.Kind != send.Interrupted {
+			l.fail(err)
+		}
+	}
+}
+
+// take gives the next entry when it is due, nil if there is none. If no other
+// sender is free, another is added in place of this one.
+func (l *lane) take(ctx context.Context, wake chan struct{}) *entry {
+	l.turn.take(wake)
+	e := l.next(ctx)
+	l.turn.give(func() {
+		if e != nil && l.senders < l.run.Connections {
+			l.hire(ctx)
+		}
+	})
+	return e
+}
+
+// next gives the next entry when it is due. Those that can't be started within
+// the duration of the run are counted as unsent.
+func (l *lane) next(ctx context.Context) *entry {
+	for {
+		e := l.tape.next(l.number)
+		if e == nil {
+			return nil
+		}
+		if l.timed {
+			due := e.due
+			if l.run.Schedule.MinDelay > 0 && l.last > 0 {
+				due = max(due, l.last+l.run.Schedule.MinDelay)
+			}
+			if err := l.waiter.Wait(ctx, l.start.Add(due)); err != nil {
+				l.tape.giveBack(e)
+				return nil
+			}
+		}
+		l.last = time.Since(l.start)
+		if l.run.Duration == 0 || l.last < l.run.Duration {
+			return e
+		}
+		l.tape.giveBack(e)
+		if !l.timed {
+			return nil
+		}
+		l.results.AddUnsent()
+	}
+}
+
+// sendEntry sends one request and says what became of it.
+func (l *lane) sendEntry(client *send.Client, e *entry) (measure.Sample, error) {
+	now := time.Now()
+	sample := measure.Sample{Due: e.due, Started: now.Sub(l.start), Class: e.class, Truncated: e.message.Truncated}
+	if !l.timed {
+		sample.Due = sample.Started
+	}
+	if e.bad != nil {
+		sample.Ended, sample.Kind = sample.Started, send.KindOf(e.bad)
+		return sample, e.bad
+	}
+	answer, err := client.Send(&e.message, now)
+	sample.Ended = answer.Ended.Sub(l.start)
+	if l.run.By == measure.ByStatus {
+		sample.Class = answer.Status
+	}
+	if err != nil {
+		sample.Kind = send.KindOf(err)
+		return sample, err
+	}
+	sample.Status, sample.Sent, sample.Received = answer.Status, answer.Sent, answer.Received
+	return sample, nil
+}
+
+// stopper ends a run at the first failure.
+type stopper struct {
+	cancel context.CancelCauseFunc
+	first  atomic.Pointer[error]
+}
+
+func (s *stopper) fail(err error) {
+	if s.first.CompareAndSwap(nil, &err) {
+		s.cancel(err)
+	}
+}

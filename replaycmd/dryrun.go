@@ -1,0 +1,72 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/pace"
+)
+
+var errOver = errors.New("the duration is over")
+
+// describe says what would be sent, for how long and where to.
+func (p *params) describe(w io.Writer, records *records, schedule pace.Schedule) error {
+	line := func(label, format string, args ...any) {
+		fmt.Fprintf(w, "%-10s "+format+"\n", append([]any{label}, args...)...)
+	}
+	for _, target := range p.targets {
+		line("to", "%s", target.URL)
+	}
+	line("pace", "%s, up to %d connections to each target", paceOf(&schedule), p.connections)
+	if records.url != nil && p.requests == 0 && !schedule.Timed() {
+		line("takes", "%s, with as many requests as there are answers", p.duration)
+		return nil
+	}
+	var s span
+	var last time.Duration
+	err := p.each(records, func(r *recording.Request) error {
+		due := schedule.Next(r.TimeNS)
+		if p.duration > 0 && due >= p.duration {
+			return errOver
+		}
+		last = due
+		s.add(r)
+		return nil
+	})
+	if err != nil && !errors.Is(err, errOver) {
+		return err
+	}
+	line("requests", "%s to each target", humanize.Comma(s.records))
+	for _, method := range slices.SortedFunc(maps.Keys(s.methods), func(a, b string) int {
+		return int(s.methods[b]-s.methods[a])*2 + strings.Compare(a, b)
+	}) {
+		line("", "%s %s", humanize.Comma(s.methods[method]), printable([]byte(method)))
+	}
+	line("bodies", "%s", humanize.IBytes(s.bodies))
+	if s.truncated > 0 {
+		line("", "%s of them cut in the recording", humanize.Comma(s.truncated))
+	}
+	if s.first != 0 {
+		line("recorded", "%s to %s", timeText(s.first), timeText(s.last))
+	}
+	switch {
+	case !schedule.Timed():
+		line("takes", "as long as the answers take")
+	case p.loop:
+		line("takes", "%s, and then all over again", last.Round(time.Millisecond))
+	default:
+		line("takes", "%s and the time of the last answer", last.Round(time.Millisecond))
+	}
+	return nil
+}

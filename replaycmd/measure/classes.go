@@ -1,0 +1,117 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package measure
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// By is what requests are told apart by.
+type By string
+
+// What requests can be told apart by.
+const (
+	ByNothing By = ""
+	ByPath    By = "path"   // the path without its numbers and identifiers
+	ByMethod  By = "method" // the method
+	ByStatus  By = "status" // the status of the answer
+)
+
+// ParseBy reads what requests are to be told apart by.
+func ParseBy(text string) (By, error) {
+	switch by := By(text); by {
+	case ByPath, ByMethod, ByStatus:
+		return by, nil
+	case ByNothing:
+	}
+	return "", fmt.Errorf("'%s' tells nothing apart: expected path, method or status", text)
+}
+
+// maxClasses bounds how many classes are told apart; the rest is one more.
+const maxClasses = 100
+
+const others = "(others)"
+
+// Classes numbers the classes of requests.
+type Classes struct {
+	by      By
+	mu      sync.Mutex
+	numbers map[string]int
+	names   []string
+	scratch []byte
+}
+
+// NewClasses gives classes by method or path; by anything else all requests
+// are of no class.
+func NewClasses(by By) *Classes { return &Classes{by: by, numbers: make(map[string]int)} }
+
+// Of gives the number of a request's class, -1 if it has none.
+func (c *Classes) Of(method, target []byte) int {
+	if c.by != ByMethod && c.by != ByPath {
+		return -1
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name := method
+	if c.by == ByPath {
+		c.scratch = appendPathClass(c.scratch[:0], target)
+		name = c.scratch
+	}
+	if n, known := c.numbers[string(name)]; known {
+		return n
+	}
+	text := string(name)
+	if len(c.names) >= maxClasses {
+		text = others
+		if n, known := c.numbers[text]; known {
+			return n
+		}
+	}
+	c.numbers[text] = len(c.names)
+	c.names = append(c.names, text)
+	return len(c.names) - 1
+}
+
+// Name gives the name of a class.
+func (c *Classes) Name(class int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.names[class]
+}
+
+// appendPathClass appends the path of a target with a * for each segment that
+// looks like one of many: a number, a UUID, a long hexadecimal name.
+func appendPathClass(dst, target []byte) []byte {
+	path := string(target)
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		path = path[:i]
+	}
+	for i, segment := range strings.Split(path, "/") {
+		if i > 0 {
+			dst = append(dst, '/')
+		}
+		if isIdentifier(segment) {
+			segment = "*"
+		}
+		dst = append(dst, segment...)
+	}
+	return dst
+}
+
+func isIdentifier(segment string) bool {
+	digits, hex := 0, 0
+	for _, c := range []byte(segment) {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'a' && c <= 'f', c >= 'A' && c <= 'F', c == '-':
+			hex++
+		default:
+			return false
+		}
+	}
+	return digits > 0 && (hex == 0 || digits+hex >= 16)
+}

@@ -1,0 +1,143 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/measure"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/pace"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/send"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/source"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/verdict"
+)
+
+// params is what the flags say.
+type params struct {
+	selection
+	flags *pflag.FlagSet
+
+	targets []send.Target
+
+	speed    pace.Speed
+	rate     pace.Rate
+	max      bool
+	minDelay time.Duration
+	startAt  time.Time
+
+	connections int
+	duration    time.Duration
+	loop        bool
+
+	host         string
+	set          []send.Field
+	remove       []string
+	timeout      time.Duration
+	insecure     bool
+	http2        bool
+	noKeepAlive  bool
+	redirects    int
+	stopAtErrors bool
+
+	by         measure.By
+	reports    []output
+	conditions []verdict.Condition
+	quiet      bool
+
+	dryRun    bool
+	test      bool
+	extract   string
+	extractIn bool   // adobe's -f
+	outputDir string // and its -o
+}
+
+// selection is which records are meant.
+type selection struct {
+	requests int64
+	methods  []string
+	paths    []*source.Glob
+	ids      []string
+	since    source.Moment
+	until    source.Moment
+	percent  *float64
+}
+
+func (p *params) define(flags *pflag.FlagSet) {
+	p.flags = flags
+	flags.SortFlags = false
+	flags.Var(several(&p.targets, "[NAME=]URL", send.ParseTarget), "to", "Target; repeat it to compare targets, which then all get the same requests")
+	flags.VarP(several(&p.targets, "HOST:PORT", send.ParseTarget), "target-host-port", "H", "The same as --to")
+
+	flags.Var(&p.speed, "speed", "Send at the recorded times, scaled: 2x is twice as fast (default 1x if the records have times)")
+	flags.Var(&p.rate, "rate", "Send at a rate, like 500/s, however fast the answers are")
+	flags.BoolVar(&p.max, "max", false, "Send as fast as the connections allow")
+	flags.VarP(single(&p.minDelay, "DURATION", parseDelay), "min-delay", "m", "Start requests at least this long after one another")
+	flags.Var(single(&p.startAt, "TIME", parseTime), "start-at", "Wait for this time (RFC 3339) and start then")
+
+	flags.VarP(single(&p.connections, "N", parseFew).or("50"), "connections", "c", "Most connections to each target")
+	flags.VarP(single(&p.connections, "N", parseFew), "threads", "t", "The same as --connections")
+	flags.Var(single(&p.duration, "DURATION", parseDuration), "duration", "Start requests for no longer than this")
+	flags.BoolVar(&p.loop, "loop", false, "Start over at the end of the recording, until --requests or --duration or Ctrl-C")
+
+	flags.Var(single(&p.host, "preserve|target|VALUE", parseText).or(hostPreserve), "host", "Host field: as recorded, the target's, or this value")
+	flags.Var(several(&p.set, "'NAME: VALUE'", send.ParseField), "header", "Set this header field in every request (repeatable)")
+	flags.Var(several(&p.remove, "NAME", parseFieldName), "remove-header", "Leave this header field out of every request (repeatable)")
+
+	p.selection.define(flags)
+	flags.Var(single(&p.percent, "P", parsePercent), "percent", "Send this share of the records, always the same ones")
+
+	flags.Var(single(&p.timeout, "DURATION", parseDuration).or("10s"), "timeout", "Time limit of each request, connecting and the whole answer included")
+	flags.BoolVar(&p.insecure, "insecure", false, "Accept any TLS certificate")
+	flags.BoolVar(&p.http2, "http2", false, "Speak HTTP/2; without TLS by prior knowledge (h2c)")
+	flags.BoolVar(&p.noKeepAlive, "no-keepalive", false, "Open a new connection for each request")
+	flags.Var(single(&p.redirects, "N", parseRedirects), "redirects", "Follow up to this many redirects of a request (default 0: a redirect is an answer)")
+
+	flags.Var(single(&p.by, "path|method|status", measure.ParseBy), "by", "Report classes of requests as well")
+	flags.Var(several(&p.reports, "text|json|csv[=FILE]", parseOutput), "report", "Form of the report, and where it goes (repeatable, default text)")
+	flags.Var(several(&p.conditions, "CONDITION", verdict.Parse), "fail", "Exit with status 4 unless this holds of every target, like 'p99<250ms' or 'errors<0.1%' (repeatable)")
+	flags.BoolVarP(&p.stopAtErrors, "exit-on-error", "x", false, "Stop at the first request without an answer")
+	flags.BoolVarP(&p.quiet, "quiet", "q", false, "Print only errors, and the reports that --report asks for")
+
+	flags.BoolVar(&p.dryRun, "dry-run", false, "Send nothing: say what would be sent, and for how long")
+	flags.BoolVar(&p.test, "test", false, "Send nothing: check that the recordings are whole")
+	flags.Var(single(&p.extract, "FOLDER", parseText), "extract", "Send nothing: write each request to a file of its own in this folder")
+	flags.BoolVarP(&p.extractIn, "extract-to-file", "f", false, "The same as --extract with the folder of --output-directory")
+	flags.VarP(single(&p.outputDir, "FOLDER", parseText).or("."), "output-directory", "o", "Folder for --extract-to-file")
+}
+
+// define gives the flags that say which records are meant.
+func (s *selection) define(flags *pflag.FlagSet) {
+	flags.VarP(single(&s.requests, "N", parseCount), "requests", "n", "Take this many requests and no more")
+	flags.VarP(single(&s.requests, "N", parseCount), "reqs", "r", "The same as --requests")
+	flags.Var(words(&s.methods, "METHOD", parseText), "method", "Only requests with this method (repeatable)")
+	flags.Var(several(&s.paths, "GLOB", parseGlob), "path", "Only requests whose path matches, like '/api/*' (repeatable)")
+	flags.VarP(words(&s.ids, "ID", parseText), "id", "i", "Only the request with this identifier (repeatable)")
+	flags.Var(single(&s.since, "TIME", source.ParseMoment), "since", "Only from this time on: RFC 3339, or a duration since the first record")
+	flags.Var(single(&s.until, "TIME", source.ParseMoment), "until", "Only before this time")
+}
+
+const (
+	hostPreserve = "preserve"
+	hostTarget   = "target"
+)
+
+func parsePercent(text string) (*float64, error) {
+	percent, err := caddyfile.ParsePercent(text)
+	share := float64(percent)
+	return &share, err
+}
+
+func parseGlob(text string) (*source.Glob, error) { return source.NewGlob(text), nil }
+
+func parseFieldName(text string) (string, error) { return text, send.CheckName(text) }
+
+func parseRedirects(text string) (int, error) {
+	if text == "0" {
+		return 0, nil
+	}
+	return parseFew(text)
+}

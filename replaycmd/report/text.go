@@ -1,0 +1,183 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Text writes the report in aligned columns, one for each target.
+func (r *Report) Text(w io.Writer) error {
+	t := r.table()
+	if err := t.write(w); err != nil {
+		return err
+	}
+	for i := range r.Targets {
+		if err := r.Targets[i].classTable(w); err != nil {
+			return err
+		}
+	}
+	for _, c := range r.Checks {
+		verdict := "ok    "
+		if !c.OK {
+			verdict = "FAILED"
+		}
+		if _, err := fmt.Fprintf(w, "%s %s: %s is %s\n", verdict, c.Target, c.Condition, c.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Report) table() *table {
+	t := new(table)
+	for _, target := range r.Targets {
+		t.head = append(t.head, target.Name)
+	}
+	r.row(t, "requests", func(t *Target) string { return count(t.Requests) })
+	r.rowIfAny(t, "  not started in time", func(t *Target) int64 { return t.Unsent })
+	r.row(t, "rate asked", func(t *Target) string {
+		if t.RateAsked > 0 {
+			return rate(t.RateAsked)
+		}
+		return r.Pace
+	})
+	r.row(t, "rate reached", func(t *Target) string { return rate(t.Rate) })
+	r.row(t, "time", func(t *Target) string { return seconds(t.ElapsedMS) })
+	r.row(t, "connections opened", func(t *Target) string { return count(t.ConnectionsOpened) })
+	r.row(t, "answers", func(t *Target) string { return count(t.Answers) })
+	for hundred := 1; hundred <= 5; hundred++ {
+		r.rowIfAny(t, fmt.Sprintf("  %dxx", hundred), func(t *Target) int64 { return t.classes[hundred] })
+	}
+	r.row(t, "errors", func(t *Target) string { return count(t.Errors) })
+	for _, kind := range r.kinds() {
+		r.rowIfAny(t, "  "+kind, func(t *Target) int64 { return t.ErrorsByKind[kind] })
+	}
+	r.rowIfAny(t, "interrupted", func(t *Target) int64 { return t.Interrupted })
+	r.rowIfAny(t, "bodies cut in recording", func(t *Target) int64 { return t.Truncated })
+	r.row(t, "sent", func(t *Target) string { return humanize.IBytes(uint64(t.BytesSent)) })
+	r.row(t, "received", func(t *Target) string { return humanize.IBytes(uint64(t.BytesReceived)) })
+	if !r.timed {
+		r.latency(t, "latency", func(t *Target) *Latency { return &t.Latency })
+		return t
+	}
+	r.latency(t, "latency from when due", func(t *Target) *Latency { return &t.Latency })
+	r.latency(t, "service time", func(t *Target) *Latency { return &t.Service })
+	r.row(t, "late by over 10 ms", func(t *Target) string {
+		return fmt.Sprintf("%s (%s)", count(t.Late), share(t.Late, t.Requests))
+	})
+	r.row(t, "lateness p99", func(t *Target) string { return duration(t.Lateness.P99MS) })
+	r.row(t, "lateness max", func(t *Target) string { return duration(t.Lateness.MaxMS) })
+	return t
+}
+
+func (r *Report) row(t *table, label string, value func(*Target) string) {
+	values := make([]string, len(r.Targets))
+	for i := range r.Targets {
+		values[i] = value(&r.Targets[i])
+	}
+	t.add(label, values...)
+}
+
+// rowIfAny adds a row of counts if one of them isn't 0.
+func (r *Report) rowIfAny(t *table, label string, value func(*Target) int64) {
+	for i := range r.Targets {
+		if value(&r.Targets[i]) != 0 {
+			r.row(t, label, func(t *Target) string { return count(value(t)) })
+			return
+		}
+	}
+}
+
+func (r *Report) latency(t *table, label string, of func(*Target) *Latency) {
+	t.add(label)
+	for _, figure := range []struct {
+		label string
+		value func(*Latency) float64
+	}{
+		{"mean", func(l *Latency) float64 { return l.MeanMS }},
+		{"p50", func(l *Latency) float64 { return l.P50MS }},
+		{"p90", func(l *Latency) float64 { return l.P90MS }},
+		{"p95", func(l *Latency) float64 { return l.P95MS }},
+		{"p99", func(l *Latency) float64 { return l.P99MS }},
+		{"p99.9", func(l *Latency) float64 { return l.P999MS }},
+		{"max", func(l *Latency) float64 { return l.MaxMS }},
+	} {
+		r.row(t, "  "+figure.label, func(t *Target) string {
+			if of(t).Count == 0 {
+				return "none"
+			}
+			return duration(figure.value(of(t)))
+		})
+	}
+}
+
+// kinds gives the kinds of errors of all targets.
+func (r *Report) kinds() []string {
+	all := make(map[string]bool)
+	for _, t := range r.Targets {
+		for kind := range t.ErrorsByKind {
+			all[kind] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// classTable writes what became of each class of a target's requests.
+func (t *Target) classTable(w io.Writer) error {
+	if len(t.By) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(w, "\n%s\n", t.Name); err != nil {
+		return err
+	}
+	classes := table{head: []string{"requests", "errors", "p50", "p90", "p99", "max"}}
+	for _, c := range t.By {
+		classes.add(shorten(printable(c.Name)), count(c.Requests), count(c.Errors),
+			duration(c.Latency.P50MS), duration(c.Latency.P90MS), duration(c.Latency.P99MS), duration(c.Latency.MaxMS))
+	}
+	return classes.write(w)
+}
+
+// printable makes what a request brought along safe to print.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if strconv.IsPrint(c) {
+			return c
+		}
+		return '?'
+	}, text)
+}
+
+func count(n int64) string { return humanize.Comma(n) }
+
+func rate(perSecond float64) string {
+	if perSecond >= 10000 {
+		return humanize.Comma(int64(perSecond+0.5)) + "/s"
+	}
+	return strconv.FormatFloat(perSecond, 'f', 1, 64) + "/s"
+}
+
+func duration(ms float64) string {
+	if ms >= 10000 {
+		return seconds(ms)
+	}
+	return strconv.FormatFloat(ms, 'f', 2, 64) + " ms"
+}
+
+func seconds(ms float64) string { return strconv.FormatFloat(ms/1000, 'f', 2, 64) + " s" }
+
+func share(part, whole int64) string {
+	if whole == 0 {
+		return "0%"
+	}
+	return strconv.FormatFloat(100*float64(part)/float64(whole), 'f', 1, 64) + "%"
+}

@@ -1,0 +1,105 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package send
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+)
+
+// follow follows redirects, over this connection while they stay with the
+// target and over one of their own where they leave it. The answer is the last
+// one, with the bytes of all.
+func (c *Client) follow(m *Message, answer Answer, deadline time.Time) (Answer, error) {
+	at := c
+	defer func() {
+		if at != c {
+			at.Close()
+			c.used = at.used
+		}
+	}()
+	for hop := 0; hop < c.dialer.options.Redirects && answer.Location != ""; hop++ {
+		from := at.url(m)
+		to, err := from.Parse(answer.Location)
+		if err != nil {
+			return answer, nil // nowhere to follow it to: the redirect is the answer
+		}
+		leaves := !strings.EqualFold(to.Host, from.Host) || to.Scheme != from.Scheme
+		if leaves && !at.serves(to) {
+			target, err := ParseTarget(to.Scheme + "://" + to.Host)
+			if err != nil {
+				return answer, nil
+			}
+			if at != c {
+				at.Close()
+			}
+			options := c.dialer.options
+			options.ServerName = ""
+			at = NewClient(c.ctx, NewDialer(target, options))
+		}
+		next := new(Message)
+		if err := redirect(next, m, answer.Status, to, leaves); err != nil {
+			return answer, nil
+		}
+		before := answer
+		answer, err = at.sendOnce(next, time.Now(), deadline)
+		answer.Sent += before.Sent
+		answer.Received += before.Received
+		if err != nil {
+			return answer, err
+		}
+		m = next
+	}
+	return answer, nil
+}
+
+// url is where a message goes, as its answer sees it.
+func (c *Client) url(m *Message) *url.URL {
+	u := &url.URL{Scheme: "http", Host: string(m.Host), Path: "/"}
+	if c.dialer.target.TLS {
+		u.Scheme = "https"
+	}
+	if c.dialer.options.TargetHost || u.Host == "" {
+		u.Host = c.dialer.target.Host
+	}
+	if requested, err := url.ParseRequestURI(string(m.Target)); err == nil {
+		u.Path, u.RawPath, u.RawQuery = requested.Path, requested.RawPath, requested.RawQuery
+	}
+	return u
+}
+
+// serves says whether the client's target is the host of a URL.
+func (c *Client) serves(u *url.URL) bool {
+	target, err := ParseTarget(u.Scheme + "://" + u.Host)
+	return err == nil && target.TLS == c.dialer.target.TLS && target.Address == c.dialer.target.Address
+}
+
+// redirect makes the request that follows an answer: a GET without a body where
+// browsers make it one, and no credentials for another host.
+func redirect(next, m *Message, status int, to *url.URL, leaves bool) error {
+	r := recording.Request{Method: m.Method, URI: []byte(to.RequestURI()), Host: []byte(to.Host), Body: m.Body, Trailers: m.trailers}
+	get := status == http.StatusSeeOther && !m.isHead() ||
+		(status == http.StatusMovedPermanently || status == http.StatusFound) && string(m.Method) == http.MethodPost
+	if get {
+		r.Method, r.Body, r.Trailers = []byte(http.MethodGet), nil, nil
+	}
+	for name, value := range m.Fields() {
+		ofBody := kindOf(name) != plain || len(name) > 8 && equalFold(name[:8], "content-")
+		if get && ofBody || leaves && isCredential(name) {
+			continue
+		}
+		r.Headers = appendField(r.Headers, name, value)
+	}
+	return new(Rewriter).Write(next, &r)
+}
+
+// isCredential says whether a field is meant for the host it was sent to.
+func isCredential(name []byte) bool {
+	return slices.ContainsFunc([]string{"Authorization", "Cookie", "Proxy-Authorization"}, func(n string) bool { return equalFold(name, n) })
+}

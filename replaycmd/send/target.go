@@ -1,0 +1,110 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package send sends requests to targets over connections of its own, exactly
+// as they were recorded, and says what became of each.
+package send
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// Target is a server that requests are sent to.
+type Target struct {
+	Name    string // what the report calls it
+	URL     string // as it was given, with its scheme
+	TLS     bool
+	Network string // tcp or unix
+	Address string // host and port, or the path of a socket
+	Host    string // what the Host field is where it is to be the target's
+}
+
+const targetForms = "expected http://host:port, https://host:port, host:port or unix//path/to/socket"
+
+// ParseTarget reads a target: `[NAME=]URL`, with `host:port` for
+// `http://host:port` and Caddy's `unix//path` for a socket.
+func ParseTarget(text string) (Target, error) {
+	name, address := cutName(text)
+	if path, ok := strings.CutPrefix(address, "unix/"); ok {
+		if path == "" {
+			return Target{}, fmt.Errorf("'%s' names no socket: %s", text, targetForms)
+		}
+		return Target{Name: orElse(name, address), URL: address, Network: "unix", Address: path, Host: "localhost"}, nil
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	target, err := fromURL(address)
+	if err != nil {
+		return Target{}, fmt.Errorf("'%s' is not a target: %v", text, err)
+	}
+	target.Name = orElse(name, target.Host)
+	return target, nil
+}
+
+// cutName takes the NAME= off. A name has none of the characters of which
+// every address has one, so that an = further on belongs to the address.
+func cutName(text string) (name, address string) {
+	name, address, found := strings.Cut(text, "=")
+	if !found || name == "" || strings.ContainsAny(name, ":/[?") {
+		return "", text
+	}
+	return name, address
+}
+
+func fromURL(text string) (Target, error) {
+	if addr, err := netip.ParseAddr(strings.TrimPrefix(text, "http://")); err == nil && addr.Is6() {
+		return Target{}, fmt.Errorf("an IPv6 address needs brackets, like [%s]:80", addr)
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		if urlErr, ok := errors.AsType[*url.Error](err); ok {
+			err = urlErr.Err
+		}
+		return Target{}, fmt.Errorf("%v; %s", err, targetForms)
+	}
+	var port string
+	switch u.Scheme {
+	case "http":
+		port = "80"
+	case "https":
+		port = "443"
+	default:
+		return Target{}, fmt.Errorf("scheme '%s' is not http or https; %s", u.Scheme, targetForms)
+	}
+	switch {
+	case u.Hostname() == "" || !httpguts.ValidHostHeader(u.Host):
+		return Target{}, fmt.Errorf("it has no host; %s", targetForms)
+	case strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "["):
+		return Target{}, fmt.Errorf("an IPv6 address needs brackets, like [::1]:80")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "", strings.Trim(u.Path, "/") != "":
+		return Target{}, errors.New("a target is scheme, host and port: paths come from the recording")
+	}
+	if u.Port() != "" {
+		port = u.Port()
+	} else if strings.HasSuffix(u.Host, ":") {
+		return Target{}, fmt.Errorf("its port is missing; %s", targetForms)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return Target{}, fmt.Errorf("port '%s' is not within 1 and 65535", port)
+	}
+	return Target{
+		URL: u.Scheme + "://" + u.Host, TLS: u.Scheme == "https",
+		Network: "tcp", Address: net.JoinHostPort(u.Hostname(), port), Host: u.Host,
+	}, nil
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}

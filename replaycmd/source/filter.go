@@ -1,0 +1,130 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+)
+
+// Filter lets through the records that meet all of its conditions. Those of the
+// zero value are met by every record.
+type Filter struct {
+	Methods []string // any of these
+	Paths   []*Glob  // any of these match the path, without the query
+	IDs     []string // any of these
+	Since   Moment   // not before
+	Until   Moment   // before
+	Percent *float64 // this share, always the same records of a recording
+
+	Source
+	seen  int64
+	began int64 // time of the first record
+}
+
+// Next gives the next record that meets the conditions.
+func (f *Filter) Next() (*recording.Request, error) {
+	for {
+		r, err := f.Source.Next()
+		if err != nil || f.meets(r) {
+			return r, err
+		}
+	}
+}
+
+func (f *Filter) meets(r *recording.Request) bool {
+	f.seen++
+	if f.began == 0 {
+		f.began = r.TimeNS
+	}
+	switch {
+	case len(f.Methods) > 0 && !slices.ContainsFunc(f.Methods, func(m string) bool { return m == string(r.Method) }),
+		len(f.IDs) > 0 && !slices.ContainsFunc(f.IDs, func(id string) bool { return id == string(r.ID) }),
+		len(f.Paths) > 0 && !slices.ContainsFunc(f.Paths, func(g *Glob) bool { return g.match(path(r.URI)) }),
+		f.Since.given() && r.TimeNS < f.Since.after(f.began),
+		f.Until.given() && r.TimeNS >= f.Until.after(f.began):
+		return false
+	}
+	return f.Percent == nil || share(r, f.seen) < *f.Percent
+}
+
+// path cuts the query off a target.
+func path(target []byte) []byte {
+	p, _, _ := bytes.Cut(target, []byte("?"))
+	return p
+}
+
+// share places a record somewhere from 0 up to 100, by its identifier or else
+// by what and the how manieth it is.
+func share(r *recording.Request, number int64) float64 {
+	h := fnv.New64a()
+	h.Write(r.ID)
+	if len(r.ID) == 0 {
+		h.Write(r.Method)
+		h.Write(r.URI)
+		h.Write(strconv.AppendInt(nil, number, 10))
+	}
+	// the last bytes of a text reach only the lower bits of its FNV sum
+	x := h.Sum64()
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	return float64(x>>11) / (1 << 53) * 100
+}
+
+// Glob is a pattern in which * stands for any characters, / included, and ?
+// for one.
+type Glob struct {
+	text    string
+	pattern *regexp.Regexp
+}
+
+// NewGlob makes a pattern.
+func NewGlob(text string) *Glob {
+	quoted := regexp.QuoteMeta(text)
+	quoted = strings.ReplaceAll(strings.ReplaceAll(quoted, `\*`, ".*"), `\?`, ".")
+	return &Glob{text, regexp.MustCompile("(?s)^" + quoted + "$")}
+}
+
+func (g *Glob) match(p []byte) bool { return g.pattern.Match(p) }
+
+// Moment is a time, or a time since the first record.
+type Moment struct {
+	at    time.Time
+	since time.Duration
+	set   bool
+}
+
+// ParseMoment reads an RFC 3339 time, or a duration since the first record.
+func ParseMoment(text string) (Moment, error) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return Moment{at: at, set: true}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return Moment{since: d, set: true}, nil
+	}
+	return Moment{}, fmt.Errorf("'%s' is not a time: expected one like 2026-11-30T14:35:00Z, or a duration since the first record like 90s", text)
+}
+
+func (m Moment) given() bool { return m.set }
+
+// after gives the moment in nanoseconds since 1970.
+func (m Moment) after(began int64) int64 {
+	if m.at.IsZero() {
+		if began > math.MaxInt64-int64(m.since) {
+			return math.MaxInt64
+		}
+		return began + int64(m.since)
+	}
+	return m.at.UnixNano()
+}

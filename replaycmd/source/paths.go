@@ -1,0 +1,87 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Stdin is the argument that stands for standard input.
+const Stdin = "-"
+
+// Expand turns arguments into names of files: a folder stands for the
+// recordings in it, a pattern for what it matches. Each file comes once, those
+// of one argument in the order of their names.
+func Expand(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		found, err := expand(arg)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range found {
+			if !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+		}
+	}
+	return files, nil
+}
+
+func expand(arg string) ([]string, error) {
+	if arg == Stdin {
+		return []string{arg}, nil
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case err == nil && info.IsDir():
+		return inFolder(arg)
+	case err == nil:
+		return []string{arg}, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	matches, errPattern := filepath.Glob(arg)
+	if errPattern != nil {
+		return nil, fmt.Errorf("pattern '%s': %v", arg, errPattern)
+	}
+	if len(matches) == 0 {
+		return nil, fmt.Errorf("'%s' does not exist and matches no file: expected a recording, a folder, a pattern, a URL or -", arg)
+	}
+	return slices.DeleteFunc(matches, isFolder), nil
+}
+
+// inFolder gives the finished recordings of a folder.
+func inFolder(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, entry := range entries {
+		name := filepath.Join(folder, entry.Name())
+		if isRecordingName(entry.Name()) && !isFolder(name) {
+			files = append(files, name)
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("folder '%s' has no recording: expected files named *.fbf or *.lz4", folder)
+	}
+	return files, nil
+}
+
+func isRecordingName(name string) bool {
+	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".fbf") || strings.HasSuffix(name, ".lz4"))
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,132 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/source"
+)
+
+// validate checks what the flags say together.
+func (p *params) validate(args []string) error {
+	if len(args) == 0 {
+		return errors.New("nothing to send: expected a recording, a folder, a pattern, a URL or -")
+	}
+	for _, check := range []func() error{
+		p.checkPace, p.checkDuplicates, p.checkTargets, p.checkReports, p.checkHost,
+		func() error { return p.checkSources(args) },
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// only says whether something else than sending is asked for.
+func (p *params) only() bool { return p.dryRun || p.test || p.extract != "" }
+
+func (p *params) checkPace() error {
+	if given := p.given("speed", "rate", "max"); len(given) > 1 {
+		return fmt.Errorf("%s exclude one another: expected one of --speed, --rate and --max", strings.Join(given, " and "))
+	}
+	if !p.startAt.IsZero() && time.Now().After(p.startAt) {
+		return fmt.Errorf("parsing --start-at: %s has passed", p.startAt.Format(time.RFC3339))
+	}
+	return nil
+}
+
+func (p *params) checkDuplicates() error {
+	for _, same := range [][2]string{{"connections", "threads"}, {"requests", "reqs"}} {
+		if given := p.given(same[0], same[1]); len(given) > 1 {
+			return fmt.Errorf("%s mean the same: expected one of them", strings.Join(given, " and "))
+		}
+	}
+	if p.extractIn {
+		if p.extract != "" {
+			return errors.New("--extract and --extract-to-file mean the same: expected one of them")
+		}
+		p.extract = p.outputDir
+	}
+	if given := p.given("dry-run", "test", "extract", "extract-to-file"); len(given) > 1 {
+		return fmt.Errorf("%s exclude one another", strings.Join(given, " and "))
+	}
+	return nil
+}
+
+func (p *params) checkTargets() error {
+	for i, target := range p.targets {
+		for _, other := range p.targets[:i] {
+			if target.Name == other.Name {
+				return fmt.Errorf("parsing --to: two targets are called %s: name them, like a=%s", target.Name, target.URL)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *params) checkReports() error {
+	places := make(map[string]bool)
+	for _, r := range p.reports {
+		if places[r.file] {
+			where := r.file
+			if where == "" {
+				where = "standard output"
+			}
+			return fmt.Errorf("two reports go to %s: give one a file, like --report json=run.json", where)
+		}
+		places[r.file] = true
+	}
+	return nil
+}
+
+func (p *params) checkHost() error {
+	if !httpguts.ValidHostHeader(p.host) {
+		return fmt.Errorf("parsing --host: '%s' is not preserve, target or a host", p.host)
+	}
+	return nil
+}
+
+func (p *params) checkSources(args []string) error {
+	if !slices.ContainsFunc(args, source.IsURL) {
+		if p.loop && slices.Contains(args, source.Stdin) {
+			return errors.New("--loop cannot read standard input a second time")
+		}
+		if len(p.targets) == 0 && !p.only() {
+			return errors.New("no target: expected --to, like --to http://localhost:8080")
+		}
+		return nil
+	}
+	if len(args) > 1 {
+		return errors.New("a URL stands alone: expected one URL, or recordings")
+	}
+	if p.test || p.extract != "" {
+		return errors.New("a URL is no recording: there is nothing to test or extract")
+	}
+	if given := p.given("speed", "loop", "method", "path", "id", "since", "until", "percent"); len(given) > 0 {
+		return fmt.Errorf("%s choose among recorded requests, of which a URL has none", strings.Join(given, " and "))
+	}
+	if p.requests == 0 && p.duration == 0 {
+		return errors.New("a URL has no end: expected --requests or --duration")
+	}
+	return nil
+}
+
+// given says which of the flags were given.
+func (p *params) given(names ...string) []string {
+	var given []string
+	for _, name := range names {
+		if p.flags.Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	return given
+}
