@@ -4,9 +4,6 @@
 package wiremock
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -121,48 +118,4 @@ func parseFile(data []byte, from origin) ([]*Mapping, error) {
 		}
 	}
 	return mappings, nil
-}
-
-// splitFile gives the mappings of a file.
-func splitFile(data []byte) (list []json.RawMessage, isList bool, err error) {
-	if !json.Valid(data) {
-		var anything any
-		return nil, false, json.Unmarshal(data, &anything)
-	}
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
-		list, err = elements("", data)
-		return list, true, err
-	}
-	f, err := newFields("", data)
-	if err != nil {
-		return nil, false, err
-	}
-	inner, isList := f.take("mappings")
-	if !isList {
-		return []json.RawMessage{data}, false, nil
-	}
-	f.take("meta")
-	if list, err = elements("mappings", inner); err != nil {
-		return nil, true, err
-	}
-	return list, true, f.done()
-}
-
-const filesFolder = "__files"
-
-// readFile reads a body file. It cannot lie outside of the folder for them.
-func (o origin) readFile(name string) ([]byte, error) {
-	if strings.Contains(name, "{{") {
-		return nil, errors.New("a template in the name of the file is not supported")
-	}
-	folder := filepath.Join(o.directory, filesFolder)
-	if !isDirectory(folder) {
-		folder = filepath.Join(o.directory, "..", filesFolder)
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return root.ReadFile(strings.TrimPrefix(name, "/"))
 }

@@ -4,14 +4,9 @@
 package wiremock
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
-	"slices"
-
-	"golang.org/x/net/http/httpguts"
 
 	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/template"
 )
@@ -108,110 +103,4 @@ func (t templating) parse(text string) (*template.Template, error) {
 		return nil, nil
 	}
 	return template.Parse(text, t.parameters)
-}
-
-func (r *response) parseHeaders(f *fields, t templating) error {
-	data, given := f.take("headers")
-	if !given {
-		return nil
-	}
-	members, err := orderedMembers(data)
-	if err != nil {
-		return f.located("headers", err)
-	}
-	for _, m := range members {
-		values, err := oneOrMore(m.data)
-		if err != nil {
-			return f.errorf("headers."+m.name, "%w", err)
-		}
-		for _, value := range values {
-			if err := r.addHeader(m.name, value, t); err != nil {
-				return f.errorf("headers."+m.name, "%w", err)
-			}
-		}
-	}
-	return nil
-}
-
-func (r *response) addHeader(name, value string, t templating) error {
-	compiled, err := t.parse(value)
-	switch {
-	case err != nil:
-		return err
-	case !httpguts.ValidHeaderFieldName(name):
-		return errors.New("no header field can have this name")
-	case compiled == nil && !httpguts.ValidHeaderFieldValue(value):
-		return errors.New("no header field can have this value")
-	case slices.Contains(framing, http.CanonicalHeaderKey(name)):
-		return nil
-	case compiled != nil:
-		r.headers = append(r.headers, headerTemplate{len(r.answer.Header), compiled})
-	}
-	r.answer.Header = append(r.answer.Header, Field{http.CanonicalHeaderKey(name), value})
-	return nil
-}
-
-// framing is how a message is cut, which is the server's to say.
-var framing = []string{"Content-Length", "Transfer-Encoding", "Connection"}
-
-func (r *response) parseBody(f *fields, from origin, t templating) error {
-	given := ""
-	for _, kind := range []string{"body", "jsonBody", "base64Body", "bodyFileName"} {
-		data, ok := f.take(kind)
-		if !ok {
-			continue
-		}
-		if given != "" {
-			return f.errorf(kind, "there is %s already", given)
-		}
-		given = kind
-		body, err := readBody(kind, data, from)
-		if err != nil {
-			return f.located(kind, err)
-		}
-		r.answer.Body = body
-		if kind == "base64Body" || kind == "bodyFileName" && t.plainFiles {
-			continue
-		}
-		if r.body, err = t.parse(string(body)); err != nil {
-			return f.located(kind, err)
-		}
-	}
-	return nil
-}
-
-func readBody(kind string, data json.RawMessage, from origin) ([]byte, error) {
-	if kind == "jsonBody" {
-		return compact(data), nil
-	}
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return nil, plain(err)
-	}
-	switch kind {
-	case "base64Body":
-		return base64.StdEncoding.DecodeString(text)
-	case "bodyFileName":
-		return from.readFile(text)
-	}
-	return []byte(text), nil
-}
-
-// oneOrMore reads a text or a list of texts.
-func oneOrMore(data json.RawMessage) ([]string, error) {
-	var many []string
-	if json.Unmarshal(data, &many) == nil && many != nil {
-		return many, nil
-	}
-	var one any
-	if err := json.Unmarshal(data, &one); err != nil {
-		return nil, err
-	}
-	switch one := one.(type) {
-	case string:
-		return []string{one}, nil
-	case float64, bool:
-		return []string{string(data)}, nil
-	}
-	return nil, fmt.Errorf("expected a text or a list of texts")
 }

@@ -4,9 +4,6 @@
 package template
 
 import (
-	"encoding/base64"
-	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -119,85 +116,6 @@ func compileVal(c *call) (evaluator, error) {
 	return func(s *scope) any {
 		if value := c.args[0].value(s); value != nil {
 			return value
-		}
-		return otherwise(s)
-	}, nil
-}
-
-func compileBase64(c *call) (evaluator, error) {
-	decode, padding := c.option("decode", false), c.option("padding", true)
-	return func(s *scope) any {
-		text := c.text(s, 0)
-		switch {
-		case truthy(decode(s)):
-			decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
-			if err != nil {
-				return problem("%s is not base64", text)
-			}
-			return string(decoded)
-		case truthy(padding(s)):
-			return base64.StdEncoding.EncodeToString([]byte(text))
-		}
-		return base64.RawStdEncoding.EncodeToString([]byte(text))
-	}, nil
-}
-
-func compileURLEncode(c *call) (evaluator, error) {
-	decode := c.option("decode", false)
-	return func(s *scope) any {
-		text := c.text(s, 0)
-		if !truthy(decode(s)) {
-			return url.QueryEscape(text)
-		}
-		decoded, err := url.QueryUnescape(text)
-		if err != nil {
-			return problem("%v", err)
-		}
-		return decoded
-	}, nil
-}
-
-func compileContains(c *call) (evaluator, error) {
-	return func(s *scope) any {
-		wanted := c.text(s, 1)
-		if list, ok := c.args[0].value(s).([]any); ok {
-			for _, element := range list {
-				if toText(element) == wanted {
-					return true
-				}
-			}
-			return false
-		}
-		return strings.Contains(c.text(s, 0), wanted)
-	}, nil
-}
-
-func compileMatches(c *call) (evaluator, error) {
-	pattern, err := c.known("pattern", c.args[1])
-	if err != nil {
-		return nil, err
-	}
-	re, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
-	if err != nil {
-		return nil, err
-	}
-	return func(s *scope) any { return re.MatchString(c.text(s, 0)) }, nil
-}
-
-func compileRegexExtract(c *call) (evaluator, error) {
-	pattern, err := c.known("pattern", c.args[1])
-	if err != nil {
-		return nil, err
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, err
-	}
-	otherwise := c.option("default", problem("Nothing matched %s", pattern))
-	return func(s *scope) any {
-		text := c.text(s, 0)
-		if found := re.FindStringIndex(text); found != nil {
-			return text[found[0]:found[1]]
 		}
 		return otherwise(s)
 	}, nil

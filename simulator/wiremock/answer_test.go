@@ -1,0 +1,66 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"testing"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+)
+
+func TestTimingAndFaults(t *testing.T) {
+	set := parse(t, `[
+		{"request":{"url":"/fixed"},"response":{"fixedDelayMilliseconds":500}},
+		{"request":{"url":"/both"},"response":{"fixedDelayMilliseconds":100,"delayDistribution":{"type":"uniform","lower":10,"upper":20}}},
+		{"request":{"url":"/dribble"},"response":{"chunkedDribbleDelay":{"numberOfChunks":5,"totalDuration":1000}}},
+		{"request":{"url":"/fault"},"response":{"fault":"EMPTY_RESPONSE"}}]`)
+	get := func(target string) Answer {
+		r := newRequest(exchange{Method: "GET", Target: target})
+		m, err := set.Match(r)
+		if err != nil || m == nil {
+			t.Fatal(target, m, err)
+		}
+		return m.Answer(r)
+	}
+	fixed, both := get("/fixed"), get("/both")
+	if got := fixed.Wait(latency.Random()); got != 500*time.Millisecond {
+		t.Errorf("fixed: %s", got)
+	}
+	if got := both.Wait(latency.Random()); got < 110*time.Millisecond || got > 120*time.Millisecond {
+		t.Errorf("both: %s", got)
+	}
+	if got := get("/dribble").Dribble; got != (Dribble{5, time.Second}) {
+		t.Errorf("dribble: %v", got)
+	}
+	if got := get("/fault").Fault; got != EmptyResponse {
+		t.Errorf("fault: %v", got)
+	}
+}
+
+// TestTemplatedHeaderStaysOneLine holds that a client cannot add lines to the
+// header of its answer.
+func TestTemplatedHeaderStaysOneLine(t *testing.T) {
+	set := parse(t, `{"response":{"headers":{"X-Echo":"{{request.query.q}}"},"transformers":["response-template"]}}`)
+	r := newRequest(exchange{Method: "GET", Target: "/?q=a%0D%0ASet-Cookie:%20b"})
+	m, err := set.Match(r)
+	if err != nil || m == nil {
+		t.Fatal(m, err)
+	}
+	if got := m.Answer(r).Header; len(got) != 1 || got[0].Value != "a  Set-Cookie: b" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestFramingIsLeftToTheServer(t *testing.T) {
+	set := parse(t, `{"response":{"headers":{"content-length":"5","Transfer-Encoding":"chunked","X-A":"b"}}}`)
+	r := newRequest(exchange{Method: "GET", Target: "/"})
+	m, err := set.Match(r)
+	if err != nil || m == nil {
+		t.Fatal(m, err)
+	}
+	if got := m.Answer(r).Header; len(got) != 1 || got[0] != (Field{"X-A", "b"}) {
+		t.Errorf("got %q", got)
+	}
+}

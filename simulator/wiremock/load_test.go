@@ -1,0 +1,65 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLayouts holds where mappings and body files may lie.
+func TestLayouts(t *testing.T) {
+	root := t.TempDir()
+	write := func(path, content string) {
+		path = filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stub := `{"name":"%s","request":{"url":"/%s"},"response":{"bodyFileName":"body.json"}}`
+	write("wm/mappings/deep/one.json", fmt.Sprintf(stub, "one", "one"))
+	write("wm/mappings/two.JSON", fmt.Sprintf(stub, "two", "two"))
+	write("wm/mappings/readme.txt", "no mapping")
+	write("wm/__files/body.json", `"wm"`)
+	write("flat/three.json", fmt.Sprintf(stub, "three", "three"))
+	write("flat/__files/body.json", `"flat"`)
+	write("empty/none.txt", "")
+	for _, tc := range []struct {
+		paths []string
+		want  map[string]string
+	}{
+		{[]string{"wm"}, map[string]string{"/one": `"wm"`, "/two": `"wm"`, "/three": ""}},
+		{[]string{"wm/mappings"}, map[string]string{"/one": `"wm"`}},
+		{[]string{"wm/mappings/two.JSON"}, map[string]string{"/one": "", "/two": `"wm"`}},
+		{[]string{"flat", "wm"}, map[string]string{"/one": `"wm"`, "/three": `"flat"`}},
+		{[]string{"flat/three.json"}, map[string]string{"/three": `"flat"`}},
+	} {
+		var paths []string
+		for _, path := range tc.paths {
+			paths = append(paths, filepath.Join(root, path))
+		}
+		mappings, err := Load(paths...)
+		if err != nil {
+			t.Errorf("%v: %v", tc.paths, err)
+			continue
+		}
+		set := NewSet(mappings)
+		for target, want := range tc.want {
+			if got := answer(t, set, exchange{Method: "GET", Target: target}); got.Body != want {
+				t.Errorf("%v: %s gave %q, want %q", tc.paths, target, got.Body, want)
+			}
+		}
+	}
+	for path, want := range map[string]string{"empty": "no .json file", "nowhere": "no such file"} {
+		if _, err := Load(filepath.Join(root, path)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", path, err, want)
+		}
+	}
+}

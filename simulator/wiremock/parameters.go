@@ -1,0 +1,65 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"strings"
+)
+
+func (r *Request) queryParameters() []parameter {
+	if !r.parsed.query {
+		r.parsed.query = true
+		_, query, _ := strings.Cut(r.url, "?")
+		r.query = parseForm(query)
+	}
+	return r.query
+}
+
+func (r *Request) formParameters() []parameter {
+	if !r.parsed.form {
+		r.parsed.form = true
+		for _, kind := range r.header("Content-Type") {
+			if strings.HasPrefix(strings.ToLower(kind), "application/x-www-form-urlencoded") {
+				r.form = parseForm(r.bodyDocument().text)
+			}
+		}
+	}
+	return r.form
+}
+
+func (r *Request) cookieParameters() []parameter {
+	if !r.parsed.cookies {
+		r.parsed.cookies = true
+		for _, line := range r.header("Cookie") {
+			for pair := range strings.SplitSeq(line, ";") {
+				if name, value, ok := strings.Cut(strings.TrimSpace(pair), "="); ok && name != "" {
+					r.cookies = append(r.cookies, parameter{name, unquote(value)})
+				}
+			}
+		}
+	}
+	return r.cookies
+}
+
+func unquote(value string) string {
+	if len(value) >= 2 && value[0] == '"' && value[len(value)-1] == '"' {
+		return value[1 : len(value)-1]
+	}
+	return value
+}
+
+// parseForm reads name=value pairs. What is not well escaped is taken as it is.
+func parseForm(text string) []parameter {
+	if text == "" {
+		return nil
+	}
+	parameters := make([]parameter, 0, 1+strings.Count(text, "&"))
+	for pair := range strings.SplitSeq(text, "&") {
+		if pair != "" {
+			name, value, _ := strings.Cut(pair, "=")
+			parameters = append(parameters, parameter{unescape(name), unescape(value)})
+		}
+	}
+	return parameters
+}

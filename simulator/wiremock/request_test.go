@@ -1,0 +1,58 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestBodyIsReadOnceAndOnlyIfLookedAt(t *testing.T) {
+	set := parse(t, `[
+		{"request":{"url":"/plain"}},
+		{"request":{"url":"/body","bodyPatterns":[{"equalTo":"x"}]}},
+		{"request":{"url":"/body","bodyPatterns":[{"matchesJsonPath":"$.a"}]}},
+		{"request":{"url":"/body","bodyPatterns":[{"equalToJson":{"a":1}}]},"response":{"body":"{{request.body}}","transformers":["response-template"]}}]`)
+	for target, want := range map[string]int{"/plain": 0, "/body": 1} {
+		read := 0
+		r := &Request{Method: "POST", Target: target, ReadBody: func() ([]byte, error) { read++; return []byte(`{"a":1}`), nil }}
+		m, err := set.Match(r)
+		if err != nil || m == nil {
+			t.Fatal(m, err)
+		}
+		m.Answer(r)
+		if read != want {
+			t.Errorf("%s: the body was read %d times", target, read)
+		}
+	}
+}
+
+func TestUnreadableBodyIsAnError(t *testing.T) {
+	set := parse(t, `[{"request":{"bodyPatterns":[{"doesNotContain":"x"}]}},{"priority":1,"request":{"url":"/plain"}}]`)
+	broken := errors.New("connection reset")
+	r := &Request{Method: "POST", Target: "/", ReadBody: func() ([]byte, error) { return []byte("cut"), broken }}
+	if m, err := set.Match(r); m != nil || !errors.Is(err, broken) {
+		t.Errorf("got %v, %v", m, err)
+	}
+	r = &Request{Method: "POST", Target: "/plain", ReadBody: r.ReadBody}
+	if m, err := set.Match(r); m == nil || err != nil {
+		t.Errorf("a mapping that does not look at the body: got %v, %v", m, err)
+	}
+}
+
+// TestDeepJSONIsNoJSON holds that a body cannot exhaust the stack.
+func TestDeepJSONIsNoJSON(t *testing.T) {
+	set := parse(t, `[{"request":{"bodyPatterns":[{"matchesJsonPath":"$..a"}]}}]`)
+	for _, tc := range []struct {
+		depth int
+		want  bool
+	}{{900, true}, {1_000_000, false}} {
+		body := strings.Repeat("[", tc.depth) + `{"a":"]\"["}` + strings.Repeat("]", tc.depth)
+		m, err := set.Match(newRequest(exchange{Method: "POST", Target: "/", Body: body}))
+		if err != nil || (m != nil) != tc.want {
+			t.Errorf("depth %d: got %v, %v", tc.depth, m, err)
+		}
+	}
+}
