@@ -82,7 +82,7 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) error {
 	}
 	if r.Method == http.MethodConnect && r.ProtoMajor == 1 {
 		header.Set("Connection", "close") // what comes next on it is meant for a tunnel
-		header.Del("Content-Length")
+		header.Del("Content-Length")      // an answer to CONNECT has no body
 	}
 	w.WriteHeader(a.status)
 	if len(a.body) == 0 || r.Method == http.MethodHead || r.Method == http.MethodConnect {

@@ -119,6 +119,9 @@ func (h *Handler) read(r *http.Request) error {
 	defer draft.Release()
 	describe(draft, r)
 	err := draft.ReadBody(r.Context(), r.Body)
+	if err != nil {
+		draft.BrokeOff(reason(err))
+	}
 	describeTrailers(draft, r)
 	draft.Add(r.Context())
 	return err
@@ -127,6 +130,14 @@ func (h *Handler) read(r *http.Request) error {
 // sampled draws whether a request is recorded.
 func (h *Handler) sampled() bool {
 	return h.Percent == nil || rand.Float64()*100 < float64(*h.Percent)
+}
+
+// reason is the plain error within one that Caddy's handlers have wrapped.
+func reason(err error) error {
+	if wrapped, ok := errors.AsType[caddyhttp.HandlerError](err); ok && wrapped.Err != nil {
+		return wrapped.Err
+	}
+	return err
 }
 
 // bodyError is the error for a request whose body could not be read: the one

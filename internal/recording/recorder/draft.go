@@ -108,9 +108,9 @@ func (d *Draft) addField(lines []byte, name, value string) []byte {
 	return recording.AppendField(lines, name, value)
 }
 
-// ReadBody reads the body to its end and keeps of it what max_body lets. An
-// error of the body is noted in the record and returned. That memory is full is
-// no error of the body: the record is lost, the body is read.
+// ReadBody reads the body to its end and keeps of it what max_body lets. Its
+// error is that of the body. That memory is full is none: then the record is
+// lost, and the body is read.
 func (d *Draft) ReadBody(ctx context.Context, body io.Reader) error {
 	for {
 		if len(d.Body) == cap(d.Body) && !d.grow(ctx) {
@@ -120,7 +120,7 @@ func (d *Draft) ReadBody(ctx context.Context, body io.Reader) error {
 		d.Body = d.Body[:len(d.Body)+n]
 		d.BodySize += uint64(n)
 		if err != nil {
-			return d.ended(err)
+			return unlessEnd(err)
 		}
 	}
 }
@@ -154,18 +154,21 @@ func (d *Draft) skip(body io.Reader) error {
 		n, err := body.Read(scrap[:])
 		d.BodySize += uint64(n)
 		if err != nil {
-			return d.ended(err)
+			return unlessEnd(err)
 		}
 	}
 }
 
-// ended notes how the body ended.
-func (d *Draft) ended(err error) error {
-	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+func unlessEnd(err error) error {
+	if err == io.EOF {
 		return nil
 	}
-	d.Error = d.Text(fmt.Sprintf("after %d bytes of the body: %v", d.BodySize, err))
 	return err
+}
+
+// BrokeOff notes in the record why its body did not arrive whole.
+func (d *Draft) BrokeOff(err error) {
+	d.Error = d.Text(fmt.Sprintf("after %d bytes of the body: %v", d.BodySize, err))
 }
 
 // take gets memory for the draft.

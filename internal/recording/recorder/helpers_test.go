@@ -83,6 +83,9 @@ func add(ctx context.Context, r *Recorder, id string, body io.Reader) error {
 	d.URI = d.Text("/orders?id=" + id)
 	d.AddField("Host", "shop.test")
 	err := d.ReadBody(ctx, body)
+	if err != nil {
+		d.BrokeOff(err)
+	}
 	d.Add(ctx)
 	return err
 }

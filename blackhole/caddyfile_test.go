@@ -1,0 +1,165 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blackhole
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+func TestCaddyfileBecomesJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		"blackhole":                             `{}`,
+		"blackhole {\n}":                        `{}`,
+		"blackhole {\nstatus 404\npercent 0\n}": `{"status":404,"percent":0}`,
+		`blackhole {
+			name sink
+			status 202
+			header X-Tag one
+			header x-tag two
+			header Retry-After 7
+			body "thank you"
+			percent 12.5%
+			record recordings
+		}`: `{"name":"sink","status":202,"headers":{"Retry-After":["7"],"X-Tag":["one","two"]},"body":"thank you","percent":12.5,"record":{"dir":"recordings"}}`,
+		`blackhole {
+			record recordings {
+				prefix shop
+				compression lz4 9
+				rotate_size 100KB
+				rotate_every 1h30m
+				keep 100
+				keep 7d
+				keep 50GiB
+				flush_every 500ms
+				max_body 1MiB
+				memory 8MiB
+				on_overflow drop
+				redact Authorization Cookie
+				redact X-Token
+				mode 0640
+			}
+		}`: `{"record":{"dir":"recordings","prefix":"shop","compression":"lz4 9","rotate_size":"100000","rotate_every":5400000000000,
+			"keep":["100","168h0m0s","53687091200B"],"flush_every":500000000,"max_body":"1MiB","memory":"8MiB","on_overflow":"drop",
+			"redact":["Authorization","Cookie","X-Token"],"mode":"0640"}}`,
+		"blackhole {\nrecord recordings {\ncompression none\non_overflow block\n}\n}": `{"record":{"dir":"recordings","compression":"none"}}`,
+	} {
+		var h Handler
+		if err := h.UnmarshalCaddyfile(caddyfile.NewTestDispenser(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		got, err := json.Marshal(&h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := compact(t, want); string(got) != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", text, got, want)
+		}
+		var again Handler
+		if err := json.Unmarshal(got, &again); err != nil {
+			t.Errorf("reading %s: %v", got, err)
+		}
+		if twice, _ := json.Marshal(&again); string(twice) != string(got) {
+			t.Errorf("got %s, read again %s", got, twice)
+		}
+	}
+}
+
+func compact(t *testing.T, text string) string {
+	t.Helper()
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		out.WriteString(strings.TrimSpace(line))
+	}
+	return out.String()
+}
+
+func TestBadOptionsAreRefusedWithTheirLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for options, want := range map[string]string{
+		"status 99":                           "parsing status: '99' is not the status of an answer: expected 200 to 599, at Caddyfile:4",
+		"status 100":                          "parsing status",
+		"status 600":                          "parsing status",
+		"status ok":                           "parsing status",
+		"status":                              "wrong argument count",
+		"header X":                            "wrong argument count",
+		"header X: y":                         "parsing header: 'X:' is not a header field name, at Caddyfile:4",
+		"header Content-Length 3":             "parsing header: Content-Length is set by the server",
+		"percent 101":                         "parsing percent: '101' is not a percentage",
+		"percent -1":                          "parsing percent",
+		"body a\nbody b":                      "body already specified, at Caddyfile:5",
+		"rekord x":                            "unrecognized blackhole option 'rekord', at Caddyfile:4",
+		"record":                              "wrong argument count",
+		"record a b":                          "wrong argument count",
+		"record a\nrecord b":                  "record already specified",
+		"record " + file:                      "record: " + file + " is not a directory, at Caddyfile:4",
+		"record " + file + "/below":           "not a directory, at Caddyfile:4",
+		"record a {\nrotate_size 0\n}":        "parsing rotate_size: '0' is not more than 0, at Caddyfile:5",
+		"record a {\nrotate_size big\n}":      "parsing rotate_size: 'big' is not a size",
+		"record a {\nrotate_every 0s\n}":      "parsing rotate_every: '0s' is not more than 0",
+		"record a {\nrotate_every 5 sec\n}":   "wrong argument count",
+		"record a {\nkeep never\n}":           "parsing keep: 'never' is neither a number of files, an age like 7d nor a size like 50GiB, at Caddyfile:5",
+		"record a {\nkeep 0\n}":               "parsing keep: '0' would keep nothing",
+		"record a {\nflush_every -1s\n}":      "parsing flush_every",
+		"record a {\nmax_body 0\n}":           "parsing max_body",
+		"record a {\nmax_body 1GiB\n}":        "parsing max_body: at most 256 MiB of a body can be recorded, at Caddyfile:5",
+		"record a {\nmemory 0\n}":             "parsing memory",
+		"record a {\non_overflow wait\n}":     "parsing on_overflow: 'wait' is neither block nor drop",
+		"record a {\nredact\n}":               "wrong argument count",
+		"record a {\nredact a:b\n}":           "parsing redact: 'a:b' is not a header field name",
+		"record a {\nmode 0999\n}":            "parsing mode: '0999' is not a file mode: expected an octal number like 0600, at Caddyfile:5",
+		"record a {\ncompression\n}":          "wrong argument count",
+		"record a {\ncompression gzip\n}":     "parsing compression: 'gzip' is not a compression",
+		"record a {\nprefix a/b\n}":           "parsing prefix: 'a/b' cannot start a file name",
+		"record a {\nrotate 1h\n}":            "unrecognized record option 'rotate', at Caddyfile:5",
+		"record a {\nmode 0600\nmode 0600\n}": "mode already specified",
+	} {
+		_, err := caddytest.Adapt(site("127.0.0.1:1", "blackhole {\n"+options+"\n}"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got error %v, want %q", options, err, want)
+		}
+	}
+	if _, err := caddytest.Adapt(site("127.0.0.1:1", "blackhole x y")); err == nil {
+		t.Error("an argument was accepted")
+	}
+}
+
+func TestBadJSONIsRefusedNamingTheField(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := caddytest.Run(t, site(caddytest.Addr(t), "respond ok"))
+	for handler, want := range map[string]string{
+		`"status":99`:                     "status: 99",
+		`"headers":{"A b":["c"]}`:         "headers: 'A b'",
+		`"percent":101`:                   "percentage",
+		`"record":{}`:                     "record: a directory is needed",
+		`"record":{"dir":"` + file + `"}`: "is not a directory",
+		`"record":{"dir":"{env.BLACKHOLE_TEST_UNSET_DIR}/x"}`: "record: ",
+		`"record":{"dir":"a","rotate_size":-1}`:               "size",
+		`"record":{"dir":"a","rotate_every":-1}`:              "rotate_every: must be more than 0",
+		`"record":{"dir":"a","max_body":"1GiB"}`:              "max_body: must be from 1 byte to 256 MiB",
+		`"record":{"dir":"a","prefix":"../x"}`:                "prefix: ",
+		`"record":{"dir":"a","keep":["never"]}`:               "never",
+		`"record":{"dir":"a","mode":"0999"}`:                  "0999",
+		`"record":{"dir":"a","compressoin":"none"}`:           "compressoin",
+	} {
+		config := `{"apps":{"http":{"servers":{"s":{"listen":["127.0.0.1:0"],"routes":[{"handle":[{"handler":"blackhole",` + handler + `}]}]}}}}}`
+		if err := s.LoadJSON([]byte(config)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want %q", handler, err, want)
+		}
+	}
+}

@@ -1,0 +1,275 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blackhole
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+func TestRequestIsRecordedAsItCame(t *testing.T) {
+	dir := t.TempDir()
+	_, addr := start(t, "blackhole {\nrecord "+dir+"\n}")
+	body := make([]byte, 256)
+	for i := range body {
+		body[i] = byte(i)
+	}
+	before := time.Now()
+	_, conn := exchange(t, addr, "POST", "POST /orders//a%20b?q=a%2Fb;c&plus=+ HTTP/1.1\r\nhost: shop.test\r\nX-Tag: one\r\nAccept: */*\r\n"+
+		"X-Tag: two\r\ncookie: id=1; id=2; =x; bad\r\nX-Latin: \xe9t\xe9\r\nX-Empty:\r\nContent-Length: 256\r\n\r\n"+string(body))
+	stop(t)
+	got := one(t, dir)
+	want := recorded{
+		id: got.id, method: "POST", uri: "/orders//a%20b?q=a%2Fb;c&plus=+",
+		headers: "Host: shop.test\r\nAccept: */*\r\nContent-Length: 256\r\nCookie: id=1; id=2; =x; bad\r\nX-Empty: \r\nX-Latin: \xe9t\xe9\r\nX-Tag: one\r\nX-Tag: two\r\n",
+		body:    string(body), scheme: "http", host: "shop.test", proto: "HTTP/1.1", remote: conn.LocalAddr().String(), size: 256, time: got.time,
+	}
+	if got != want || len(got.id) != 32 {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if got.time.Before(before) || got.time.After(time.Now()) {
+		t.Errorf("got time %s", got.time)
+	}
+}
+
+func TestChunkedWithTrailersAndExpect(t *testing.T) {
+	dir := t.TempDir()
+	_, addr := start(t, "blackhole {\nrecord "+dir+"\n}")
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	fmt.Fprintf(conn, "PUT /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum, X-End\r\nExpect: 100-continue\r\n\r\n")
+	interim := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))
+	if _, err := io.ReadFull(conn, interim); err != nil || string(interim) != "HTTP/1.1 100 Continue\r\n\r\n" {
+		t.Fatalf("got %q, error %v", interim, err)
+	}
+	fmt.Fprintf(conn, "3\r\nabc\r\n4;ext=1\r\ndefg\r\n0\r\nX-Sum: 7\r\nX-End: yes\r\nX-Sum: 8\r\n\r\n")
+	answer := make([]byte, 15)
+	if _, err := io.ReadFull(conn, answer); err != nil || string(answer) != "HTTP/1.1 200 OK" {
+		t.Fatalf("got %q, error %v", answer, err)
+	}
+	stop(t)
+	got := one(t, dir)
+	if got.body != "abcdefg" || got.size != 7 || got.trailers != "X-End: yes\r\nX-Sum: 7\r\nX-Sum: 8\r\n" ||
+		got.headers != "Host: h\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\nTrailer: X-End, X-Sum\r\n" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestIDAndTargetOfTheAncestor(t *testing.T) {
+	dir := t.TempDir()
+	_, addr := start(t, "blackhole {\nrecord "+dir+"\n}")
+	exchange(t, addr, "GET", "GET /mirror HTTP/1.1\r\nHost: h\r\nX-Request-ID: order-17\r\nX-Original-URI: /real/path?x=1\r\n\r\n")
+	stop(t)
+	if got := one(t, dir); got.id != "order-17" || got.uri != "/real/path?x=1" || !strings.Contains(got.headers, "X-Original-Uri: /real/path?x=1\r\n") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestClientThatBreaksOff(t *testing.T) {
+	for name, raw := range map[string]string{
+		"length":  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nabc",
+		"chunked": "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			_, addr := start(t, "blackhole {\nrecord "+dir+"\n}")
+			conn, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(conn, raw); err != nil {
+				t.Fatal(err)
+			}
+			conn.Close()
+			eventually(t, "a file", func() bool { return len(files(t, dir)) > 0 })
+			stop(t)
+			if got := one(t, dir); got.body != "abc" || got.size != 3 || got.err != "after 3 bytes of the body: unexpected EOF" {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+// files gives the names in the directory.
+func files(t testing.TB, dir string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestBodyLimitOfAnotherHandler(t *testing.T) {
+	dir := t.TempDir()
+	_, addr := start(t, "request_body {\nmax_size 10KB\n}\nblackhole {\nrecord "+dir+"\n}")
+	for _, tc := range []struct{ size, status int }{{10_000, 200}, {10_001, 413}} {
+		if status, _ := post(t, "http://"+addr+"/", strings.Repeat("x", tc.size)); status != tc.status {
+			t.Errorf("%d bytes: got status %d, want %d", tc.size, status, tc.status)
+		}
+	}
+	resp, err := http.Post("http://"+addr+"/", "", io.MultiReader(strings.NewReader(strings.Repeat("x", 20_000)))) // chunked
+	if err == nil {
+		resp.Body.Close()
+		if resp.StatusCode != 413 {
+			t.Errorf("chunked: got status %d", resp.StatusCode)
+		}
+	}
+	stop(t)
+	whole := 0
+	for _, r := range records(t, dir) {
+		switch r.err {
+		case "":
+			whole++
+		case "after 10000 bytes of the body: http: request body too large":
+		default:
+			t.Errorf("got error %q", r.err)
+		}
+	}
+	if whole != 1 {
+		t.Errorf("got %d whole records, want 1", whole)
+	}
+}
+
+func TestLargeBodies(t *testing.T) {
+	dir := t.TempDir()
+	_, addr := start(t, "blackhole {\nrecord "+dir+" {\nmax_body 5MiB\n}\n}")
+	four, forty := make([]byte, 4<<20), make([]byte, 40<<20)
+	_, _ = rand.Read(four)
+	_, _ = rand.Read(forty)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, body := range [][]byte{four, forty} {
+		for _, reader := range []io.Reader{bytes.NewReader(body), io.MultiReader(bytes.NewReader(body))} {
+			resp, err := http.Post("http://"+addr+"/", "", reader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if resp.StatusCode != 200 {
+				t.Errorf("got status %d", resp.StatusCode)
+			}
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.Sys) - int64(before.Sys); grown > 100<<20 {
+		t.Errorf("memory grew by %d bytes", grown)
+	}
+	stop(t)
+	got := records(t, dir)
+	if len(got) != 4 {
+		t.Fatalf("got %d records", len(got))
+	}
+	for i, r := range got {
+		sent := [][]byte{four, four, forty, forty}[i]
+		kept := sent[:min(len(sent), 5<<20)]
+		if r.body != string(kept) || r.size != uint64(len(sent)) || r.truncated != (len(sent) > 5<<20) || r.err != "" {
+			t.Errorf("record %d: %d of %d bytes, truncated %v, error %q", i, len(r.body), r.size, r.truncated, r.err)
+		}
+	}
+}
+
+func TestPercentAndRedact(t *testing.T) {
+	none, some, all := t.TempDir(), t.TempDir(), t.TempDir()
+	_, addr := start(t, fmt.Sprintf(`
+	blackhole /none {
+		percent 0
+		record %s
+	}
+	blackhole /some {
+		percent 50
+		record %s
+	}
+	blackhole {
+		percent 100%%
+		record %s {
+			redact Authorization cookie
+		}
+	}`, none, some, all))
+	for i := range 200 {
+		for _, path := range []string{"/none", "/some", "/all"} {
+			request, _ := http.NewRequest("GET", fmt.Sprint("http://", addr, path, "?i=", i), nil)
+			request.Header.Set("Authorization", "Bearer secret")
+			request.Header.Set("Cookie", "session=secret")
+			resp, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+		}
+	}
+	stop(t)
+	if got := records(t, none); len(got) != 0 {
+		t.Errorf("got %d records of 0%%", len(got))
+	}
+	if got := len(records(t, some)); got < 50 || got > 150 { // 7 standard deviations
+		t.Errorf("got %d records of 50%% of 200", got)
+	}
+	got := records(t, all)
+	if len(got) != 200 {
+		t.Errorf("got %d records of 100%%", len(got))
+	}
+	for _, r := range got {
+		if strings.Contains(r.headers, "secret") || !strings.Contains(r.headers, "Authorization: REDACTED\r\nCookie: REDACTED\r\n") {
+			t.Errorf("got headers %q", r.headers)
+			break
+		}
+	}
+}
+
+func TestDirectoryFromTheEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("BLACKHOLE_TEST_DIR", dir)
+	_, addr := start(t, "blackhole {\nrecord {env.BLACKHOLE_TEST_DIR}/inner\n}")
+	post(t, "http://"+addr+"/", "x")
+	stop(t)
+	if got := one(t, filepath.Join(dir, "inner")); got.body != "x" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestValidateMakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	left := filepath.Join(dir, "requests_20261101T000000Z_000001-0000000a.fbf.lz4.tmp")
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, record := range []string{dir, filepath.Join(dir, "a", "b")} {
+		if err := caddytest.Validate(site("127.0.0.1:1", "blackhole {\nrecord "+record+" {\nkeep 1\n}\n}")); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := files(t, dir); len(got) != 1 || got[0] != left {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestLeftBehindIsFinishedWithoutAnyRequest(t *testing.T) {
+	dir := t.TempDir()
+	_, addr := start(t, "blackhole {\nrecord "+dir+"\n}")
+	post(t, "http://"+addr+"/", "x")
+	stop(t)
+	whole := files(t, dir)[0]
+	if err := os.Rename(whole, whole+".tmp"); err != nil {
+		t.Fatal(err)
+	}
+	caddytest.Run(t, site(addr, "blackhole {\nrecord "+dir+"\n}"))
+	eventually(t, "the file is finished", func() bool { _, err := os.Stat(whole); return err == nil })
+}
