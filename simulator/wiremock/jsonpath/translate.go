@@ -11,15 +11,20 @@ import (
 )
 
 // translate writes Jayway's dialect in the words of the parser: names with a
-// dash go into brackets, regular expressions become anchored texts, and the
-// function at the end is taken off.
+// dash go into brackets, regular expressions become anchored texts, sizes calls,
+// and the function at the end is taken off.
 func translate(text string) (translated string, length bool, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return "", false, errors.New("it is empty")
 	}
-	if text, length = strings.CutSuffix(text, ".length()"); strings.HasSuffix(text, ")") {
-		return "", false, errors.New("length() at the end is the only function that is supported")
+	for _, function := range []string{".length()", ".size()"} {
+		if !length {
+			text, length = strings.CutSuffix(text, function)
+		}
+	}
+	if strings.HasSuffix(text, ")") {
+		return "", false, errors.New("length() and size() are the only functions that are supported")
 	}
 	var out strings.Builder
 	for depth := 0; text != ""; {
@@ -34,6 +39,8 @@ func translate(text string) (translated string, length bool, err error) {
 			depth--
 		case c == '.' && depth == 0:
 			taken, written = child(text)
+		case depth > 0 && c == '@':
+			taken, written = size(text)
 		case depth > 0 && strings.HasPrefix(text, "=~"):
 			if taken, written, err = match(text); err != nil {
 				return "", false, err
@@ -69,6 +76,17 @@ func child(text string) (taken int, written string) {
 		return 1, text[:1]
 	}
 	return 1 + end, "['" + strings.ReplaceAll(name, "'", `\'`) + "']"
+}
+
+var sized = regexp.MustCompile(`^(@(?:\.\w+|\['[^']+'\])*)\.(?:length|size)\(\)`)
+
+// size turns `@.list.size()` within a filter into a call.
+func size(text string) (taken int, written string) {
+	parts := sized.FindStringSubmatch(text)
+	if parts == nil {
+		return 1, text[:1]
+	}
+	return len(parts[0]), "length(" + parts[1] + ")"
 }
 
 var flagged = regexp.MustCompile(`^=~\s*/((?:[^/\\]|\\.)*)/([a-z]*)`)
