@@ -53,6 +53,9 @@ func load(path string) ([]*Mapping, error) {
 	if inner := filepath.Join(path, "mappings"); isDirectory(inner) {
 		path = inner
 	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return nil, err
+	}
 	files, err := jsonFiles(path)
 	if err != nil {
 		return nil, err
@@ -77,14 +80,14 @@ func isDirectory(path string) bool {
 }
 
 // jsonFiles lists the .json files below a directory, without those that are
-// bodies.
+// bodies or in hidden folders, where Kubernetes keeps what it links to.
 func jsonFiles(directory string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && entry.Name() == filesFolder:
+		case entry.IsDir() && path != directory && (entry.Name() == filesFolder || strings.HasPrefix(entry.Name(), ".")):
 			return fs.SkipDir
 		case !entry.IsDir() && strings.EqualFold(filepath.Ext(path), ".json"):
 			files = append(files, path)

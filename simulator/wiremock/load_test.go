@@ -31,6 +31,13 @@ func TestLayouts(t *testing.T) {
 	write("flat/three.json", fmt.Sprintf(stub, "three", "three"))
 	write("flat/__files/body.json", `"flat"`)
 	write("empty/none.txt", "")
+	write("linked/..data/four.json", fmt.Sprintf(stub, "four", "four"))
+	write("linked/..data/__files/body.json", `"linked"`)
+	for link, target := range map[string]string{"linked/four.json": "..data/four.json", "linked/__files": "..data/__files", "link": "linked"} {
+		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, tc := range []struct {
 		paths []string
 		want  map[string]string
@@ -39,6 +46,7 @@ func TestLayouts(t *testing.T) {
 		{[]string{"wm/mappings"}, map[string]string{"/one": `"wm"`}},
 		{[]string{"wm/mappings/two.JSON"}, map[string]string{"/one": "", "/two": `"wm"`}},
 		{[]string{"flat", "wm"}, map[string]string{"/one": `"wm"`, "/three": `"flat"`}},
+		{[]string{"link"}, map[string]string{"/four": `"linked"`}},
 		{[]string{"flat/three.json"}, map[string]string{"/three": `"flat"`}},
 	} {
 		var paths []string
@@ -61,5 +69,22 @@ func TestLayouts(t *testing.T) {
 		if _, err := Load(filepath.Join(root, path)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", path, err, want)
 		}
+	}
+}
+
+func TestLinkedFilesAreReadOnce(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "..data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "..data", "a.json"), []byte(`{"request":{}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("..data/a.json", filepath.Join(root, "a.json")); err != nil {
+		t.Fatal(err)
+	}
+	mappings, err := Load(root)
+	if err != nil || len(mappings) != 1 {
+		t.Errorf("got %d mappings, %v", len(mappings), err)
 	}
 }

@@ -4,6 +4,7 @@
 package wiremock
 
 import (
+	"net/url"
 	"strings"
 )
 
@@ -62,4 +63,14 @@ func parseForm(text string) []parameter {
 		}
 	}
 	return parameters
+}
+
+func unescape(text string) string {
+	if !strings.ContainsAny(text, "%+") {
+		return text
+	}
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
 }

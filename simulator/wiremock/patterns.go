@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"regexp"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/jsonpath"
 )
 
 // pattern is a condition on a text that may be absent.
@@ -29,7 +31,7 @@ func (v value) json() (any, bool) {
 	if v.body != nil {
 		return v.body.json()
 	}
-	return (&document{text: v.text}).json()
+	return jsonpath.Parse(v.text)
 }
 
 type equalTo struct {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/jsonpath"
 	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/template"
 )
 
@@ -87,8 +88,7 @@ func (f *fields) templating() (templating, error) {
 	if !given {
 		return t, nil
 	}
-	document := document{text: string(data)}
-	parsed, _ := document.json()
+	parsed, _ := jsonpath.Parse(string(data))
 	parameters, ok := parsed.(map[string]any)
 	if !ok {
 		return t, f.errorf("transformerParameters", "expected an object")

@@ -4,8 +4,6 @@
 package template
 
 import (
-	"github.com/ohler55/ojg/oj"
-
 	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/jsonpath"
 )
 
@@ -39,8 +37,7 @@ func jsonDocument(o operand) func(s *scope) (any, bool) {
 	return func(s *scope) (any, bool) {
 		switch value := first(o.value(s)).(type) {
 		case string:
-			data, err := oj.ParseString(value)
-			return data, err == nil
+			return jsonpath.Parse(value)
 		case nil:
 			return nil, false
 		default:
