@@ -17,7 +17,9 @@ function init(args)
 	math.randomseed(42)
 	for i = 1, 64 do
 		local bytes = {}
-		for j = 1, 2000 do bytes[j] = string.char(math.random(0, 255)) end
+		for j = 1, 2000 do
+			bytes[j] = string.char(math.random(0, 255))
+		end -- of the bytes
 		bodies[i] = wrk.format("POST", nil, {["Content-Type"] = "application/octet-stream"}, table.concat(bytes))
 	end
 end

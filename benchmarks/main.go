@@ -30,6 +30,8 @@ var comparisons = []comparison{
 	{"tee", "What does a copy cost the proxy that makes it?", teeBesideProxy},
 	{"shadows", "Do clients feel what a shadow does?", teeWithBadShadows},
 	{"blackhole", "What does recording cost beside only acknowledging?", blackholeRecording},
+	{"replay", "How much load does one machine bring to a server?", replayBesideGenerators},
+	{"schedule", "Does a replay at a rate keep to its schedule?", replayOnTime},
 }
 
 func main() {

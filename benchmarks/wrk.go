@@ -39,8 +39,7 @@ var (
 
 // run loads one URL of the server for a time.
 func (w wrk) run(s *server, url string, length time.Duration) (turn, error) {
-	seconds := max(1, int(length.Seconds()+0.5)) // wrk knows whole seconds only
-	args := []string{"-t1", fmt.Sprintf("-c%d", w.connections), fmt.Sprintf("-d%ds", seconds), "--latency"}
+	args := []string{"-t1", fmt.Sprintf("-c%d", w.connections), "-d" + seconds(length) + "s", "--latency"}
 	if w.script != "" {
 		args = append(args, "-s", w.script)
 	}
@@ -50,24 +49,29 @@ func (w wrk) run(s *server, url string, length time.Duration) (turn, error) {
 	if err != nil {
 		return turn{}, fmt.Errorf("running wrk: %v\n%s", err, out)
 	}
-	text := string(out)
+	t := parseWrk(string(out))
+	if t.requests == 0 {
+		return t, fmt.Errorf("wrk got no answer from %s:\n%s\n%s", s.name, out, s.logs.String())
+	}
+	t.cpu = float64(used.Microseconds()) / float64(t.requests)
+	t.memory = s.memory()
+	return t, nil
+}
+
+// parseWrk reads what wrk prints.
+func parseWrk(text string) turn {
 	t := turn{
 		requests: int64(number(wrkRequests, text)),
 		rate:     number(wrkRate, text),
 		p50:      latency(wrkP50, text),
 		p99:      latency(wrkP99, text),
 		errors:   int64(number(wrkStatus, text)),
-		memory:   s.memory(),
 	}
 	for _, n := range wrkSocket.FindStringSubmatch(text) {
 		count, _ := strconv.ParseInt(n, 10, 64)
 		t.errors += count
 	}
-	if t.requests == 0 {
-		return t, fmt.Errorf("wrk got no answer from %s:\n%s\n%s", s.name, text, s.logs.String())
-	}
-	t.cpu = float64(used.Microseconds()) / float64(t.requests)
-	return t, nil
+	return t
 }
 
 func number(pattern *regexp.Regexp, text string) float64 {
@@ -87,3 +91,6 @@ func latency(pattern *regexp.Regexp, text string) time.Duration {
 	d, _ := time.ParseDuration(strings.Replace(match[1], "us", "µs", 1))
 	return d
 }
+
+// seconds writes a time for generators that know whole seconds only.
+func seconds(d time.Duration) string { return strconv.Itoa(max(1, int(d.Seconds()+0.5))) }

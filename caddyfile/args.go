@@ -4,6 +4,8 @@
 package caddyfile
 
 import (
+	"slices"
+
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
@@ -68,10 +70,8 @@ type Once map[string]bool
 // among the repeatable ones.
 func (o *Once) Check(d *caddyfile.Dispenser, repeatable ...string) error {
 	option := d.Val()
-	for _, name := range repeatable {
-		if option == name {
-			return nil
-		}
+	if slices.Contains(repeatable, option) {
+		return nil
 	}
 	if (*o)[option] {
 		return d.Errf("%s already specified", option)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
-
 	// what a user's Caddy has
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 )
