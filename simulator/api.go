@@ -110,7 +110,11 @@ func (h *Handler) serveCurrentCount(w http.ResponseWriter, _ *http.Request) erro
 func countObject(counts scenario.Counts) map[string]any {
 	object := map[string]any{"total_requests": counts.Total()}
 	for status, n := range counts {
-		object[strconv.Itoa(status)] = n
+		key := strconv.Itoa(status)
+		if status == scenario.NoStatus {
+			key = "fault"
+		}
+		object[key] = n
 	}
 	return object
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
 // TestRecipeAPI walks through the API as users of origin_simulator do.
@@ -100,11 +102,11 @@ func TestBadRecipesChangeNothing(t *testing.T) {
 	}
 }
 
-// TestAPIIsOffUnlessAsked holds for its default path and beside another one.
+// TestAPIIsOffUnlessAsked holds for its default path, also beside another one.
 func TestAPIIsOffUnlessAsked(t *testing.T) {
-	s, url := serve(t, "simulator {\n stage 0 204\n}")
-	wantStatus(t, url+"/_admin/status", 204)
-	s.Reload(site(strings.TrimPrefix(url, "http://"), "simulator {\n stage 0 204\n admin /control/here\n}"))
-	wantStatus(t, url+"/_admin/status", 204)
-	wantStatus(t, url+"/control/here/status", 200)
+	none, other := caddytest.Addr(t), caddytest.Addr(t)
+	caddytest.Run(t, site(none, "simulator {\n stage 0 204\n}")+site(other, "simulator {\n stage 0 204\n admin /control/here\n}"))
+	wantStatus(t, "http://"+none+"/_admin/status", 204)
+	wantStatus(t, "http://"+other+"/_admin/status", 204)
+	wantStatus(t, "http://"+other+"/control/here/status", 200)
 }

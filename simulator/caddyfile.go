@@ -53,14 +53,28 @@ func nextName(state map[string]any) string {
 //	    body_file      <path>
 //	    random_content <size>[..<size>]
 //	    header         <field> <value>
-//	    stage          <at> <status> [<latency>]
+//	    stage          <at> <status> [<latency>] { ... }
+//	    loop           [<period>]
+//	    start          <RFC 3339 time>
+//	    seed           <n>
 //	    name           <name>
 //	    admin          [<prefix>]
 //	}
 //
-// The options from origin to stage make a recipe: inside of route for its
-// pattern, outside for all paths. recipe, mappings, route, header and stage may
-// be given more than once.
+//	stage <at> <status> [<latency>] {
+//	    percent   <share>
+//	    fault     reset|empty|malformed|garbage|hang [<percent>]
+//	    bandwidth <size>/s
+//	    dribble   <chunks> <duration>
+//	    ramp
+//	    body      <text>
+//	    header    <field> <value>
+//	}
+//
+// The options from origin to loop make a recipe: inside of route for its
+// pattern, outside for all paths. start and seed are the recipe's inside of
+// route; outside they are for all recipes. recipe, mappings, route,
+// header and stage may be given more than once.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
 	h.RecipeFiles = d.RemainingArgs()
@@ -79,6 +93,10 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			err = parseFiles(d, &h.MappingFiles)
 		case "route":
 			err = h.parseRoute(d)
+		case "start":
+			h.Start, err = parseStart(d)
+		case "seed":
+			h.Seed, err = parseSeed(d)
 		case "name":
 			h.Name, err = words.Text(d)
 		case "admin":

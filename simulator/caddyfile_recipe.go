@@ -4,13 +4,13 @@
 package simulator
 
 import (
-	"net/http"
+	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
-	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 )
 
@@ -23,27 +23,29 @@ func parseOption(d *caddyfile.Dispenser, r *recipe.Recipe) (err error) {
 	case "origin":
 		r.Origin, err = words.Text(d)
 	case "body":
-		r.Body, err = parseBody(d)
+		r.Body, err = pointer(words.Text(d))
 	case "body_file":
 		r.BodyFile, err = words.Text(d)
 	case "random_content":
-		var sizes recipe.SizeRange
-		sizes, err = words.Arg(d, recipe.ParseSizeRange)
-		r.RandomContent = &sizes
+		r.RandomContent, err = pointer(words.Arg(d, recipe.ParseSizeRange))
 	case "header":
 		err = parseHeader(d, &r.Headers)
 	case "stage":
 		err = parseStage(d, r)
+	case "loop":
+		r.Loop, err = parseLoop(d)
+	case "start":
+		r.Start, err = parseStart(d)
+	case "seed":
+		r.Seed, err = parseSeed(d)
 	default:
 		return words.Unrecognized(d, "simulator")
 	}
 	return err
 }
 
-func parseBody(d *caddyfile.Dispenser) (*string, error) {
-	text, err := words.Text(d)
-	return &text, err
-}
+// pointer makes a value one that is there.
+func pointer[T any](value T, err error) (*T, error) { return &value, err }
 
 func parseHeader(d *caddyfile.Dispenser, headers *recipe.Headers) error {
 	name, value, err := words.Field(d)
@@ -54,23 +56,24 @@ func parseHeader(d *caddyfile.Dispenser, headers *recipe.Headers) error {
 	return nil
 }
 
-func parseStage(d *caddyfile.Dispenser, r *recipe.Recipe) (err error) {
-	args := d.RemainingArgs()
-	if len(args) < 2 || len(args) > 3 {
-		return d.ArgErr()
+func parseLoop(d *caddyfile.Dispenser) (*recipe.Loop, error) {
+	if d.CountRemainingArgs() == 0 {
+		return new(recipe.Loop), nil
 	}
-	stage := recipe.Stage{Status: http.StatusOK}
-	if stage.At, err = recipe.ParseOffset(args[0]); err != nil {
-		return d.Errf("parsing stage: at: %v", err)
-	}
-	if stage.Status, err = strconv.Atoi(args[1]); err != nil {
-		return d.Errf("parsing stage: status: '%s' is not a number", args[1])
-	}
-	if len(args) == 3 {
-		if stage.Latency, err = latency.Parse(args[2]); err != nil {
-			return d.Errf("parsing stage: latency: %v", err)
+	period, err := words.Arg(d, recipe.ParsePeriod)
+	return &recipe.Loop{Period: period}, err
+}
+
+func parseStart(d *caddyfile.Dispenser) (*time.Time, error) {
+	return pointer(words.Arg(d, recipe.ParseStart))
+}
+
+func parseSeed(d *caddyfile.Dispenser) (*uint64, error) {
+	return pointer(words.Arg(d, func(text string) (uint64, error) {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("'%s' is not a whole number", text)
 		}
-	}
-	r.Stages = append(r.Stages, stage)
-	return nil
+		return n, nil
+	}))
 }

@@ -37,8 +37,23 @@ func TestCaddyfile(t *testing.T) {
 		}
 		route /random {
 			random_content 300KB..400kb
-			stage 0s 200
+			stage 0s 200 {
+				percent 12.5%
+				fault reset 10
+				bandwidth 100kb/s
+				ramp
+				header X-B 1
+			}
+			stage 10s 503 {
+				body own
+				dribble 10 5s
+			}
+			loop 1m
+			start 2026-11-30T15:00:00Z
+			seed 42
 		}
+		seed 43
+		start 2026-11-30T16:00:00Z
 	}`)
 	var h Handler
 	if err := h.UnmarshalCaddyfile(d); err != nil {
@@ -51,9 +66,11 @@ func TestCaddyfile(t *testing.T) {
 	want := `{"name":"shop","recipe_files":["a.json","b.json","c.json","d.json","e.json"],"recipes":[` +
 		`{"route":"/news*","origin":"https://example.com/news","stages":[{"at":0,"status":404,"latency":"50ms..70ms"}]},` +
 		`{"route":"/file","body_file":"some/file","stages":[{"at":0,"status":200,"latency":0}]},` +
-		`{"route":"/random","random_content":"300kb..400kb","stages":[{"at":0,"status":200,"latency":0}]},` +
+		`{"route":"/random","random_content":"300kb..400kb","stages":[` +
+		`{"at":0,"status":200,"percent":12.5,"fault":"reset 10","bandwidth":"100kb/s","ramp":true,"headers":{"X-B":"1"},"latency":0},` +
+		`{"at":"10s","status":503,"dribble":"10 5s","body":"own","latency":0}],"loop":"60s","start":"2026-11-30T15:00:00Z","seed":42},` +
 		`{"route":"/*","body":"all <<5b>>","headers":{"X-A":["1","2"]},"stages":[{"at":0,"status":200,"latency":0},{"at":"5s","status":503,"latency":"lognormal(70ms,0.3)"}]}` +
-		`],"admin":"/control"}`
+		`],"admin":"/control","start":"2026-11-30T16:00:00Z","seed":43}`
 	if text := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(got)); text != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
@@ -93,7 +110,7 @@ func TestCaddyfileErrorsHaveALine(t *testing.T) {
 		{"stage 0 200 fast", "parsing stage: latency: ", 1},
 		{"stage 0 200 500", "parsing stage: latency: ", 1},
 		{"stage 0 200 9s..8s", "parsing stage: latency: ", 1},
-		{"stage 0 99", "stages[0].status: 99 is not the status", 2},
+		{"stage 0 99", "parsing stage: status: 99 is not the status", 1},
 		{"stage 0 200\nstage 0s 500", "stages[1].at: another stage begins at 0", 2},
 		{"body x", "stages: a recipe has at least one stage", 2},
 		{"body \"<<kb>>\"\nstage 0 200", "body: in <<kb>>: 'kb' is not a size", 2},
@@ -102,6 +119,23 @@ func TestCaddyfileErrorsHaveALine(t *testing.T) {
 		{"header a", "wrong argument count", 1},
 		{"header a: b", "parsing header: 'a:' is not a header field name", 1},
 		{"route news {\nstage 0 200\n}", "route: 'news' does not begin with a slash", 1},
+		{"stage 0 200 {\npercent 101\n}", "parsing percent: '101'", 0},
+		{"stage 0 200 {\npercent -1\n}", "parsing percent: '-1'", 0},
+		{"stage 0 200 {\nfault\n}", "wrong argument count", 0},
+		{"stage 0 200 {\nfault crash\n}", "parsing fault: 'crash' is not a fault", 0},
+		{"stage 0 200 {\nfault reset 5 6\n}", "wrong argument count", 0},
+		{"stage 0 200 {\nbandwidth 5kb\n}", "parsing bandwidth: '5kb'", 0},
+		{"stage 0 200 {\ndribble 5\n}", "wrong argument count", 0},
+		{"stage 0 200 {\ndribble x 5s\n}", "parsing dribble: 'x'", 0},
+		{"stage 0 200 {\nbandwidth 1kb/s\ndribble 2 5s\n}", "parsing stage: dribble: the stage has a bandwidth already", 1},
+		{"stage 0 200 {\nramp now\n}", "wrong argument count", 0},
+		{"stage 0 200 {\nramp\nramp\n}", "ramp already specified", 0},
+		{"stage 0 200 {\nstage 0 200\n}", "unrecognized stage option 'stage'", 0},
+		{"stage 0 200 {\nramp\n}", "stages[0].ramp: no stage comes after", 2},
+		{"stage 0 200\nstage 5s 200\nloop 5s", "loop: a period of 5s ends", 2},
+		{"stage 0 200\nloop 0", "parsing loop: a period of 0", 1},
+		{"seed -1", "parsing seed: '-1' is not a whole number", 1},
+		{"start today", "parsing start: 'today' is not a time", 1},
 		{"route /a {\nroute /b\n}", "unrecognized simulator option 'route'", 0},
 		{"route /a {\nadmin\n}", "unrecognized simulator option 'admin'", 0},
 	} {

@@ -43,11 +43,15 @@ func TestExampleRecipes(t *testing.T) {
 			if err := os.WriteFile(copied, []byte(recipes), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			addr := caddytest.Addr(t)
-			url := "http://" + addr
-			s := caddytest.Run(t, site(addr, "simulator * "+copied+" {\n admin\n}"))
+			s := caddytest.Run(t, "{\n}")
+			// each way has an address of its own, so that no old server answers
+			where := func() (addr, url string) { addr = caddytest.Addr(t); return addr, "http://" + addr }
+
+			addr, url := where()
+			s.Reload(site(addr, "simulator * "+copied+" {\n admin\n}"))
 			want := outcomes(t, url, list)
 
+			addr, url = where()
 			s.Reload(site(addr, "simulator {\n admin\n}"))
 			for _, posted := range []string{recipes, "[" + strings.Trim(strings.TrimSpace(recipes), "[]") + "]"} {
 				if status, body := post(t, url+"/_admin/add_recipe", posted); status != 201 {
@@ -56,9 +60,11 @@ func TestExampleRecipes(t *testing.T) {
 				compare(t, "posted", outcomes(t, url, list), want)
 			}
 
+			_, url = where()
 			s.Reload(hurry(readExample(t, strings.TrimSuffix(file, ".json")+".Caddyfile", "https://example.com", origin.URL, ":8080", url)))
 			compare(t, "as a Caddyfile", outcomes(t, url, list), want)
 
+			addr, url = where()
 			config, _, err := Adapter{}.Adapt([]byte(fmt.Sprintf(`{"listen":%q,"recipes":%s}`, addr, recipes)), nil)
 			if err != nil {
 				t.Fatal(err)

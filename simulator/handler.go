@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -63,6 +64,16 @@ type Handler struct {
 	// The path under which the recipe API is served, like `/_admin`. Who can
 	// reach it can have the server fetch any URL. Default: there is no such API.
 	Admin string `json:"admin,omitempty"`
+
+	// When the clock of the recipes is at 0, in the form of RFC 3339, so that
+	// simulators on several machines keep one clock. A recipe's own start goes
+	// first; recipes that are posted start when they come. Default: when the
+	// recipes were loaded.
+	Start *time.Time `json:"start,omitempty"`
+
+	// Makes all random choices the same in every run. A recipe's own seed goes
+	// first. Default: every run differs.
+	Seed *uint64 `json:"seed,omitempty"`
 
 	logger   *zap.Logger
 	scenario *scenario.Scenario
@@ -118,6 +129,11 @@ func (h *Handler) load() (recipe.List, error) {
 			return nil, h.Recipes.At(i, err)
 		}
 		all = append(all, own)
+	}
+	for i := range all {
+		if all[i].Start == nil {
+			all[i].Start = h.Start
+		}
 	}
 	return all, checkRoutes(all)
 }

@@ -38,14 +38,18 @@ type decision struct {
 	route   string
 	stage   int
 	latency time.Duration
+	fault   answer.Fault
 }
 
-func decisionOf(a *answer.Answer) decision { return decision{a.Route, a.Stage, a.Latency} }
+func decisionOf(a *answer.Answer) decision { return decision{a.Route, a.Stage, a.Latency, a.Fault} }
 
 // MarshalLogObject writes it.
 func (d decision) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	enc.AddString("route", d.route)
 	enc.AddInt("stage", d.stage)
 	enc.AddDuration("latency", d.latency)
+	if d.fault != answer.NoFault {
+		enc.AddString("fault", string(d.fault))
+	}
 	return nil
 }

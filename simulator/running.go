@@ -55,7 +55,7 @@ var begun atomic.Uint64
 
 // takeUp finds the scenario of recipes, or begins it.
 func (h *Handler) takeUp(ctx caddy.Context, recipes recipe.List) error {
-	content, err := fingerprint(recipes)
+	content, err := h.fingerprint(recipes)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (h *Handler) takeUp(ctx caddy.Context, recipes recipe.List) error {
 	}
 	h.logger = h.logger.With(zap.String("simulator", id.name))
 	value, known, err := scenarios.LoadOrNew(id, func() (caddy.Destructor, error) {
-		s, err := scenario.New(id.name, recipes, h.logger)
+		s, err := scenario.New(id.name, recipes, scenario.Defaults{Seed: h.Seed}, h.logger)
 		return &running{s, begun.Add(1)}, err
 	})
 	if err != nil {
@@ -94,10 +94,11 @@ func (h *Handler) claimName(ctx caddy.Context, id identity) error {
 	return nil
 }
 
-// fingerprint tells recipes apart, and the files that they serve.
-func fingerprint(recipes recipe.List) (string, error) {
+// fingerprint tells apart what handlers play: recipes, what holds for all of
+// them, and the files that they serve.
+func (h *Handler) fingerprint(recipes recipe.List) (string, error) {
 	sum := sha256.New()
-	if err := json.NewEncoder(sum).Encode(recipes); err != nil {
+	if err := json.NewEncoder(sum).Encode([]any{recipes, h.Start, h.Seed}); err != nil {
 		return "", err
 	}
 	for _, r := range recipes {

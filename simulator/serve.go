@@ -39,6 +39,12 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	switch {
+	case a.Fault != answer.NoFault:
+		return fail(w, r, &a)
+	case a.Pace != answer.Pace{}:
+		return writePaced(w, r, &a)
+	}
 	return write(w, r, &a)
 }
 

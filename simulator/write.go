@@ -6,7 +6,6 @@ package simulator
 import (
 	"io"
 	"net/http"
-	"os"
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -14,7 +13,8 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 )
 
-// write sends an answer.
+// write sends an answer as fast as it goes. That the client leaves meanwhile
+// is no fault of the server.
 func write(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
 	setFields(w.Header(), a.Response, r.ProtoMajor)
 	if a.Content.File != "" {
@@ -26,7 +26,7 @@ func write(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
 	}
 	for _, part := range a.Content.Parts {
 		if _, err := w.Write(part); err != nil { //nolint:gosec // what is served is the recipe's to say
-			return nil // the client has left, which is no fault of the server
+			break
 		}
 	}
 	return nil
@@ -49,21 +49,17 @@ func setFields(header http.Header, m *answer.Response, protoMajor int) {
 	}
 }
 
-// writeFile sends an answer whose body is a file.
+// writeFile sends an answer whose body is a file, as long as it is now.
 func writeFile(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
-	file, err := os.Open(a.Content.File) //nolint:gosec // the configuration names it
+	body, size, err := a.Content.Open()
 	if err != nil {
 		return caddyhttp.Error(http.StatusInternalServerError, err)
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return caddyhttp.Error(http.StatusInternalServerError, err)
-	}
-	w.Header()["Content-Length"] = []string{strconv.FormatInt(info.Size(), 10)}
+	defer body.Close()
+	w.Header()["Content-Length"] = []string{strconv.FormatInt(size, 10)}
 	w.WriteHeader(a.Status)
 	if r.Method != http.MethodHead {
-		_, _ = io.CopyN(w, file, info.Size()) // fails when the client has left
+		_, _ = io.CopyN(w, body, size)
 	}
 	return nil
 }

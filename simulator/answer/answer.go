@@ -20,6 +20,12 @@ type Answer struct {
 	// Latency is the time from the request to the first byte of the answer.
 	Latency time.Duration
 
+	// Fault is what befalls the answer.
+	Fault Fault
+
+	// Pace spreads the body over time.
+	Pace Pace
+
 	// Route and Stage say what decided the answer: a route's pattern and the
 	// number of its stage, counted from 1; 0 is what holds outside of stages.
 	Route string
@@ -46,21 +52,6 @@ type Field struct {
 	Values []string
 	// Hop marks a field that is about one connection. HTTP/2 and 3 forbid it.
 	Hop bool
-}
-
-// Content is the bytes of a body, in parts that many answers share, or a file.
-type Content struct {
-	Parts [][]byte
-	File  string
-	Size  int64
-}
-
-// Bytes makes a content of a single block.
-func Bytes(block []byte) Content {
-	if len(block) == 0 {
-		return Content{}
-	}
-	return Content{Parts: [][]byte{block}, Size: int64(len(block))}
 }
 
 // NewResponse puts a message together. A status that has no body loses it.

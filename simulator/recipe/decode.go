@@ -107,3 +107,16 @@ func decodeText[T any](into *T, parse func(string) (T, error)) func([]byte) erro
 		return err
 	}
 }
+
+// decodeNew reads a value that need not be there.
+func decodeNew[T any](into **T, decode func(*T, []byte) error) func([]byte) error {
+	return func(value []byte) error {
+		*into = new(T)
+		return decode(*into, value)
+	}
+}
+
+// decodeTextNew reads a value that is written as text and need not be there.
+func decodeTextNew[T any](into **T, parse func(string) (T, error)) func([]byte) error {
+	return decodeNew(into, func(t *T, value []byte) error { return decodeText(t, parse)(value) })
+}

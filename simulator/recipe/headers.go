@@ -87,7 +87,7 @@ func (h *Headers) UnmarshalJSON(data []byte) error {
 		if isNull(value) {
 			continue
 		}
-		if headers.has(name) {
+		if headers.Has(name) {
 			return in(name, errors.New("given twice"))
 		}
 		values, err := decodeValues(value)
@@ -100,7 +100,8 @@ func (h *Headers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (h Headers) has(name string) bool {
+// Has tells whether a field is among them.
+func (h Headers) Has(name string) bool {
 	for _, field := range h {
 		if strings.EqualFold(field.Name, name) {
 			return true

@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/caddyfile"
 )
 
 // mostElements is how many recipes, or stages of one, may be written together.
@@ -87,15 +90,22 @@ func (r *Recipe) UnmarshalJSON(data []byte) error {
 		"origin":         decodeInto(&r.Origin, "text"),
 		"body":           decodeInto(&r.Body, "text"),
 		"body_file":      decodeInto(&r.BodyFile, "text"),
-		"random_content": r.decodeRandomContent,
+		"random_content": decodeTextNew(&r.RandomContent, ParseSizeRange),
 		"headers":        r.Headers.UnmarshalJSON,
 		"stages":         r.decodeStages,
+		"loop":           decodeNew(&r.Loop, (*Loop).UnmarshalJSON),
+		"start":          decodeTextNew(&r.Start, ParseStart),
+		"seed":           decodeInto(&r.Seed, "a whole number"),
 	})
 }
 
-func (r *Recipe) decodeRandomContent(value []byte) error {
-	r.RandomContent = new(SizeRange)
-	return decodeText(r.RandomContent, ParseSizeRange)(value)
+// ParseStart reads the moment at which a clock is at 0.
+func ParseStart(text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("'%s' is not a time like 2006-01-02T15:04:05Z", text)
+	}
+	return t, nil
 }
 
 func (r *Recipe) decodeStages(value []byte) error {
@@ -113,9 +123,16 @@ func (r *Recipe) decodeStages(value []byte) error {
 // UnmarshalJSON reads a stage and refuses fields that it does not know.
 func (s *Stage) UnmarshalJSON(data []byte) error {
 	return decodeObject(data, decoders{
-		"at":      s.At.UnmarshalJSON,
-		"status":  decodeInto(&s.Status, "a number"),
-		"latency": s.Latency.UnmarshalJSON,
+		"at":        s.At.UnmarshalJSON,
+		"status":    decodeInto(&s.Status, "a number"),
+		"latency":   s.Latency.UnmarshalJSON,
+		"percent":   decodeNew(&s.Percent, (*caddyfile.Percent).UnmarshalJSON),
+		"fault":     decodeTextNew(&s.Fault, ParseFault),
+		"bandwidth": decodeText(&s.Bandwidth, ParseBandwidth),
+		"dribble":   decodeTextNew(&s.Dribble, ParseDribble),
+		"ramp":      decodeInto(&s.Ramp, "true or false"),
+		"body":      decodeInto(&s.Body, "text"),
+		"headers":   s.Headers.UnmarshalJSON,
 	})
 }
 

@@ -57,6 +57,12 @@ func TestShownAsPosted(t *testing.T) {
 		`[{"route":"/a*","origin":"https://example.com/","headers":{"connection":"keepalive","x":["1","2"]},"stages":[{"at":0,"status":404,"latency":"50ms"},{"at":"4s","status":503,"latency":"2s"}]}]`,
 		`[{"route":"/","body":"{\"data\":\"<<256kb>>&\"}","stages":[{"at":0,"status":200,"latency":"1s..1.5s"}]}]`,
 		`[{"route":"/*","random_content":"300kb..400kb","stages":[{"at":0,"status":200,"latency":0}]}]`,
+		`[{"route":"/*","stages":[` +
+			`{"at":0,"status":200,"percent":12.5,"fault":"reset 10","bandwidth":"100kb/s","headers":{"a":"b"},"latency":"1s"},` +
+			`{"at":"1s","status":503,"percent":0,"dribble":"10 5s","ramp":true,"body":"<<5b>>","latency":0},` +
+			`{"at":"2s","status":200,"fault":"hang","latency":0}` +
+			`],"loop":"60s","start":"2026-11-30T15:00:00Z","seed":18446744073709551615}]`,
+		`[{"route":"/*","stages":[{"at":0,"status":200,"latency":0},{"at":"2s","status":200,"latency":0}],"loop":true,"seed":0}]`,
 	} {
 		list, err := Parse([]byte(text))
 		if err != nil {
@@ -149,6 +155,33 @@ func TestParseNamesTheFieldAtFault(t *testing.T) {
 		{"header name", `{"headers":{"a b":"1"},` + stages + "}", "headers.a b", "not a header field name"},
 		{"header value", `{"headers":{"a":"1\r\nb: 2"},` + stages + "}", "headers.a", "cannot carry"},
 		{"header of the framing", `{"headers":{"content-length":"5"},` + stages + "}", "headers.content-length", "follows"},
+		{"percent over 100", `{"stages":[{"percent":101}]}`, "stages[0].percent", "101"},
+		{"percent negative", `{"stages":[{"percent":-1}]}`, "stages[0].percent", "-1"},
+		{"fault", `{"stages":[{"fault":"crash"}]}`, "stages[0].fault", "crash"},
+		{"fault percent", `{"stages":[{"fault":"reset 101"}]}`, "stages[0].fault", "101"},
+		{"fault and more", `{"stages":[{"fault":"reset 10 20"}]}`, "stages[0].fault", "10 20"},
+		{"bandwidth", `{"stages":[{"bandwidth":"100kb"}]}`, "stages[0].bandwidth", "not a bandwidth"},
+		{"no bandwidth", `{"stages":[{"bandwidth":"0b/s"}]}`, "stages[0].bandwidth", "hang"},
+		{"dribble", `{"stages":[{"dribble":"10"}]}`, "stages[0].dribble", "like 10 5s"},
+		{"no chunks", `{"stages":[{"dribble":"0 5s"}]}`, "stages[0].dribble", "'0' is not"},
+		{"dribble duration", `{"stages":[{"dribble":"10 5"}]}`, "stages[0].dribble", "not a duration"},
+		{"both paces", `{"stages":[{"bandwidth":"1kb/s","dribble":"10 5s"}]}`, "stages[0].dribble", "bandwidth"},
+		{"body of a stage", `{"stages":[{"body":"<<x>>"}]}`, "stages[0].body", "<<x>>"},
+		{"body of a 204", `{"stages":[{"status":204,"body":"x"}]}`, "stages[0].body", "204 has no body"},
+		{"pace of a 304", `{"stages":[{"status":304,"bandwidth":"1kb/s"}]}`, "stages[0].bandwidth", "304 has no body"},
+		{"body behind a fault", `{"stages":[{"fault":"empty","body":"x"}]}`, "stages[0].body", "never seen"},
+		{"headers behind a fault", `{"stages":[{"fault":"garbage","headers":{"a":"b"}}]}`, "stages[0].headers", "never seen"},
+		{"pace behind a fault", `{"stages":[{"fault":"malformed","dribble":"10 5s"}]}`, "stages[0].dribble", "never seen"},
+		{"header of a stage", `{"stages":[{"headers":{"a":5}}]}`, "stages[0].headers.a", "expected text"},
+		{"encoding of a stage", `{"stages":[{"headers":{"content-encoding":"gzip"}}]}`, "stages[0].headers.content-encoding", "whole recipe"},
+		{"ramp to nowhere", `{"stages":[{},{"at":"5s","ramp":true}]}`, "stages[1].ramp", "no stage"},
+		{"ramp a word", `{"stages":[{"ramp":"yes"}]}`, "stages[0].ramp", "true or false"},
+		{"loop of one stage", `{"loop":true,"stages":[{}]}`, "loop", "period"},
+		{"loop too short", `{"loop":"5s","stages":[{},{"at":"5s"}]}`, "loop", "before"},
+		{"loop of nothing", `{"loop":0,"stages":[{},{"at":"5s"}]}`, "loop", "no room"},
+		{"loop false", `{"loop":false,"stages":[{},{"at":"5s"}]}`, "loop", "expected true"},
+		{"start", `{"start":"tomorrow","stages":[{}]}`, "start", "not a time"},
+		{"seed negative", `{"seed":-1,"stages":[{}]}`, "seed", "whole number"},
 	} {
 		_, err := Parse([]byte(tc.text))
 		if err == nil {

@@ -11,6 +11,7 @@ package recipe
 import (
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 )
 
@@ -45,6 +46,18 @@ type Recipe struct {
 	// What happens when. At least one stage; sorted by their times.
 	Stages []Stage `json:"stages"`
 
+	// Begins the recipe again: after a period like `60s`, or, if it is true, when
+	// the last stage has lasted as long as the one before it. Default: the last
+	// stage stays.
+	Loop *Loop `json:"loop,omitempty"`
+
+	// When the clock is at 0, in the form of RFC 3339. Simulators on several
+	// machines keep one clock by it. Default: when the recipe was loaded.
+	Start *time.Time `json:"start,omitempty"`
+
+	// Makes all random choices the same in every run. Default: every run differs.
+	Seed *uint64 `json:"seed,omitempty"`
+
 	written []byte // the JSON that the recipe was read from
 }
 
@@ -60,6 +73,31 @@ type Stage struct {
 
 	// The time from the request to the first byte of the answer. Default: 0.
 	Latency latency.Latency `json:"latency"`
+
+	// The share of the requests that the stage is for; the others get a plain
+	// 200. Default: 100.
+	Percent *caddyfile.Percent `json:"percent,omitempty"`
+
+	// What befalls the answers, or a share of them: `reset`, `empty`,
+	// `malformed`, `garbage` or `hang`, with a percentage like `reset 10`.
+	Fault *Fault `json:"fault,omitempty"`
+
+	// How fast the body is sent, like `100kb/s`. Default: as fast as it goes.
+	Bandwidth Bandwidth `json:"bandwidth,omitempty"`
+
+	// Sends the body in so many chunks over a time: `10 5s`.
+	Dribble *Dribble `json:"dribble,omitempty"`
+
+	// Whether the latency moves in a straight line to that of the next stage.
+	Ramp bool `json:"ramp,omitempty"`
+
+	// The body of this stage's answers, whatever the status, in place of the
+	// content. It may have holes like the recipe's.
+	Body *string `json:"body,omitempty"`
+
+	// Header fields of this stage's answers, in place of the recipe's fields of
+	// the same name.
+	Headers Headers `json:"headers,omitempty"`
 }
 
 // Timeline gives the times at which the stages begin, in their order.

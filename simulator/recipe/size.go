@@ -86,9 +86,3 @@ func (r SizeRange) String() string {
 
 // MarshalText writes the range as text.
 func (r SizeRange) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// UnmarshalText reads the range from text.
-func (r *SizeRange) UnmarshalText(text []byte) (err error) {
-	*r, err = ParseSizeRange(string(text))
-	return err
-}

@@ -27,6 +27,8 @@ func (r *Recipe) Validate() error {
 		{"", r.checkSource},
 		{"headers", r.Headers.validate},
 		{"stages", r.checkStages},
+		{"loop", r.checkLoop},
+		{"stages", r.checkRamps},
 	} {
 		if err := check.check(); err != nil {
 			return in(check.field, err)
@@ -98,7 +100,7 @@ func (r *Recipe) checkStages() error {
 	}
 	taken := make(map[Offset]bool, len(r.Stages))
 	for i, stage := range r.Stages {
-		if err := stage.validate(); err != nil {
+		if err := stage.Validate(); err != nil {
 			return in(index(i), err)
 		}
 		if taken[stage.At] {
@@ -107,12 +109,5 @@ func (r *Recipe) checkStages() error {
 		taken[stage.At] = true
 	}
 	slices.SortFunc(r.Stages, func(a, b Stage) int { return cmp.Compare(a.At, b.At) })
-	return nil
-}
-
-func (s *Stage) validate() error {
-	if s.Status < 200 || s.Status > 999 {
-		return in("status", fmt.Errorf("%d is not the status of an answer: expected 200 to 999", s.Status))
-	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"math/rand/v2"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 )
@@ -23,12 +23,12 @@ type content struct {
 
 // newContent makes the content of a recipe. That of an origin is missing until
 // it has been fetched.
-func newContent(r *recipe.Recipe) (*content, error) {
+func newContent(r *recipe.Recipe, chance rand.Source) (*content, error) {
 	switch {
 	case r.Origin != "":
 		return missingContent(errNotFetched), nil
 	case r.Body != nil:
-		return bodyContent(*r.Body, r), nil
+		return bodyContent(*r.Body, r, chance), nil
 	case r.BodyFile != "":
 		return fileContent(r.BodyFile, r)
 	case r.RandomContent != nil:
@@ -42,9 +42,19 @@ var errNotFetched = errors.New("it has not been fetched yet")
 // missingContent tells why there is no content.
 func missingContent(reason error) *content { return &content{missing: reason} }
 
-// bodyContent makes a content of a recipe's text.
-func bodyContent(text string, r *recipe.Recipe) *content {
-	chance := latency.Random()
+// stageBodies makes the content of the stages that have their own.
+func stageBodies(r *recipe.Recipe, chance rand.Source) []*content {
+	bodies := make([]*content, len(r.Stages))
+	for i, stage := range r.Stages {
+		if stage.Body != nil {
+			bodies[i] = bodyContent(*stage.Body, r, chance)
+		}
+	}
+	return bodies
+}
+
+// bodyContent makes a content of a text of the recipe, its holes filled.
+func bodyContent(text string, r *recipe.Recipe, chance rand.Source) *content {
 	body := recipe.FillBody(text, func(size int64) []byte { return randomText(size, chance) })
 	return blockContent(body, answer.TypeOf(text), r)
 }

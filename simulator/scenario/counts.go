@@ -18,6 +18,9 @@ type counts struct {
 	tallies map[int]*tally
 }
 
+// NoStatus stands for answers whose fault leaves them without a status.
+const NoStatus = 0
+
 // tally counts answers of one status.
 type tally struct {
 	n      atomic.Uint64
@@ -43,11 +46,18 @@ func (c *counts) of(status int) *tally {
 	defer c.mu.Unlock()
 	t, ok := c.tallies[status]
 	if !ok {
-		class := strconv.Itoa(status/100) + "xx"
-		t = &tally{metric: requestsTotal.MustCurryWith(c.labels).WithLabelValues(class)}
+		t = &tally{metric: requestsTotal.MustCurryWith(c.labels).WithLabelValues(class(status))}
 		c.tallies[status] = t
 	}
 	return t
+}
+
+// class is the label of a status.
+func class(status int) string {
+	if status == NoStatus {
+		return "fault"
+	}
+	return strconv.Itoa(status/100) + "xx"
 }
 
 // byStatus gives how many answers there were of every status.

@@ -22,7 +22,7 @@ func play(t testing.TB, text string) *Scenario {
 	if text != "" {
 		list = parse(t, text)
 	}
-	s, err := New(t.Name(), list, zap.NewNop())
+	s, err := New(t.Name(), list, Defaults{}, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,14 @@
 package scenario
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
@@ -21,6 +23,7 @@ type route struct {
 	timeline timeline
 	chance   rand.Source
 
+	bodies  []*content // of the stages that have their own
 	content atomic.Pointer[content]
 	script  atomic.Pointer[script]
 	counts  *counts
@@ -28,21 +31,42 @@ type route struct {
 }
 
 // newRoutes makes the content of recipes, except for what is fetched.
-func newRoutes(list recipe.List) ([]*route, error) {
+func newRoutes(list recipe.List, defaults Defaults) ([]*route, error) {
 	routes := make([]*route, len(list))
 	for i := range list {
-		content, err := newContent(&list[i])
+		r := &route{recipe: list[i]}
+		r.chance = chanceOf(&r.recipe, defaults)
+		content, err := newContent(&r.recipe, r.chance)
 		if err != nil {
 			return nil, list.At(i, err)
 		}
-		routes[i] = &route{recipe: list[i], chance: latency.Random()}
-		routes[i].content.Store(content)
+		r.content.Store(content)
+		r.bodies = stageBodies(&r.recipe, r.chance)
+		routes[i] = r
 	}
 	return routes, nil
 }
 
-// start starts the clock.
+// chanceOf gives what decides the random choices of a route. With a seed, each
+// route has a course of its own, so that requests to others change nothing.
+func chanceOf(r *recipe.Recipe, defaults Defaults) rand.Source {
+	seed := r.Seed
+	if seed == nil {
+		seed = defaults.Seed
+	}
+	if seed == nil {
+		return latency.Random()
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(r.Route))
+	return latency.Seeded(*seed ^ hash.Sum64())
+}
+
+// start sets the clock to 0, unless the recipe says when it was.
 func (r *route) start(counts *counts, now time.Time) {
+	if r.recipe.Start != nil {
+		now = *r.recipe.Start
+	}
 	r.counts = counts
 	r.latency = latencySeconds.With(counts.labels)
 	r.timeline = newTimeline(&r.recipe, now)
@@ -59,22 +83,46 @@ func (r *route) supply(c *content) {
 
 // decide says what a request is answered at a moment.
 func (r *route) decide(now time.Time) answer.Answer {
-	stage := r.timeline.stage(now)
 	script := r.script.Load()
-	if stage == 0 {
-		return r.act(script.plain, 0, 0)
+	number := r.timeline.stage(now)
+	if number == 0 {
+		return r.act(&script.plain, 0, 0)
 	}
-	latency := r.recipe.Stages[stage-1].Latency.Sample(r.chance)
-	return r.act(script.stages[stage-1], stage, latency)
+	stage := &r.recipe.Stages[number-1]
+	if stage.Percent != nil && !r.befalls(*stage.Percent) {
+		return r.act(&script.plain, 0, 0)
+	}
+	latency := r.draw(stage, number, now)
+	if stage.Fault != nil && r.befalls(stage.Fault.Percent) {
+		return r.act(&script.faults[number-1], number, latency)
+	}
+	return r.act(&script.stages[number-1], number, latency)
+}
+
+// befalls draws whether a share of the requests has this one in it.
+func (r *route) befalls(percent caddyfile.Percent) bool {
+	const bits = 53 // what a float64 holds
+	return float64(r.chance.Uint64()>>(64-bits))/(1<<bits)*100 < float64(percent)
+}
+
+// draw draws the latency of a request.
+func (r *route) draw(stage *recipe.Stage, number int, now time.Time) time.Duration {
+	if !stage.Ramp {
+		return stage.Latency.Sample(r.chance)
+	}
+	next := &r.recipe.Stages[number%len(r.recipe.Stages)]
+	return latency.SampleBetween(stage.Latency, next.Latency, r.timeline.share(number, now), r.chance)
 }
 
 // act makes the answer of a cue and counts it.
-func (r *route) act(c cue, stage int, latency time.Duration) answer.Answer {
+func (r *route) act(c *cue, stage int, latency time.Duration) answer.Answer {
 	c.tally.hit()
 	r.latency.Observe(latency.Seconds())
 	return answer.Answer{
 		Response: c.response(r.chance),
 		Latency:  latency,
+		Fault:    c.fault,
+		Pace:     c.pace,
 		Route:    r.recipe.Route,
 		Stage:    stage,
 	}

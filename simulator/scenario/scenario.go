@@ -22,6 +22,7 @@ type Scenario struct {
 	name       string
 	logger     *zap.Logger
 	configured recipe.List
+	defaults   Defaults
 
 	table atomic.Pointer[table] // replaced whole, so that deciding takes no lock
 	unset *counts               // of requests that no route took
@@ -35,13 +36,20 @@ type Scenario struct {
 	cancel context.CancelFunc
 }
 
+// Defaults are what holds for recipes that do not say it themselves.
+type Defaults struct {
+	// Seed makes random choices the same in every run.
+	Seed *uint64
+}
+
 // New makes a scenario of the recipes that a configuration has. Their clock
 // starts; their origins are not asked before Begin.
-func New(name string, configured recipe.List, logger *zap.Logger) (*Scenario, error) {
+func New(name string, configured recipe.List, defaults Defaults, logger *zap.Logger) (*Scenario, error) {
 	s := &Scenario{
 		name:       name,
 		logger:     logger,
 		configured: configured,
+		defaults:   defaults,
 		unset:      newCounts(name, noRoute),
 		former:     make(Counts),
 		outside:    make(map[string]*counts),
@@ -78,7 +86,7 @@ func (s *Scenario) Begin() error {
 
 // configure puts the recipes of the configuration in force.
 func (s *Scenario) configure() error {
-	routes, err := newRoutes(s.configured)
+	routes, err := newRoutes(s.configured, s.defaults)
 	if err != nil {
 		return err
 	}
@@ -88,7 +96,7 @@ func (s *Scenario) configure() error {
 // Add puts recipes in force at once, each in place of the one that its route
 // had. Origins are fetched before: if one cannot be had, nothing changes.
 func (s *Scenario) Add(ctx context.Context, list recipe.List) error {
-	routes, err := newRoutes(list)
+	routes, err := newRoutes(list, s.defaults)
 	if err != nil {
 		return err
 	}

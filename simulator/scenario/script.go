@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
@@ -16,13 +17,16 @@ import (
 // script is all that a route can answer, made ahead of the requests.
 type script struct {
 	stages []cue
-	plain  cue // where no stage holds: a 200
+	faults []cue // of the stages that have one
+	plain  cue   // where no stage holds: a 200
 }
 
 // cue is one answer of a script.
 type cue struct {
 	message *answer.Response
 	varying *varying // if the size is drawn for each request
+	fault   answer.Fault
+	pace    answer.Pace
 	tally   *tally
 }
 
@@ -35,28 +39,39 @@ func (c *cue) response(chance rand.Source) *answer.Response {
 }
 
 func newScript(r *route) *script {
-	s := &script{plain: newCue(r, http.StatusOK), stages: make([]cue, len(r.recipe.Stages))}
-	for i, stage := range r.recipe.Stages {
-		s.stages[i] = newCue(r, stage.Status)
+	n := len(r.recipe.Stages)
+	s := &script{stages: make([]cue, n), faults: make([]cue, n), plain: newCue(r, &recipe.Stage{Status: http.StatusOK}, r.content.Load())}
+	for i := range r.recipe.Stages {
+		stage := &r.recipe.Stages[i]
+		s.stages[i] = newCue(r, stage, r.contentOf(i))
+		if stage.Fault != nil {
+			s.faults[i] = faultCue(r, s.stages[i], stage.Fault.Kind)
+		}
 	}
 	return s
 }
 
-// newCue makes what a route answers with a status.
-func newCue(r *route, status int) cue {
-	content := r.content.Load()
-	switch {
-	case status < 200 || status > 299:
-		content = textContent(errorText(status), &r.recipe)
-	case content.missing != nil:
+// newCue makes what a route answers in a stage.
+func newCue(r *route, stage *recipe.Stage, content *content) cue {
+	if content.missing != nil {
 		return missingCue(r, content.missing)
 	}
 	c := cue{
-		message: answer.NewResponse(status, fields(&r.recipe, content, status), content.Content),
-		tally:   r.counts.of(status),
+		message: answer.NewResponse(stage.Status, fields(r, stage, content), content.Content),
+		pace:    paceOf(stage),
+		tally:   r.counts.of(stage.Status),
 	}
-	if answer.HasBody(status) {
+	if answer.HasBody(stage.Status) {
 		c.varying = content.varying
+	}
+	return c
+}
+
+// faultCue makes what befalls some or all answers of a stage.
+func faultCue(r *route, spared cue, fault answer.Fault) cue {
+	c := cue{message: spared.message, fault: fault, tally: spared.tally}
+	if !fault.Answers() {
+		c.tally = r.counts.of(NoStatus)
 	}
 	return c
 }
@@ -70,6 +85,26 @@ func missingCue(r *route, reason error) cue {
 	}
 }
 
+// contentOf gives what a stage serves.
+func (r *route) contentOf(i int) *content {
+	switch status := r.recipe.Stages[i].Status; {
+	case r.bodies[i] != nil:
+		return r.bodies[i]
+	case status >= 200 && status <= 299:
+		return r.content.Load()
+	default:
+		return textContent(errorText(status), &r.recipe)
+	}
+}
+
+func paceOf(stage *recipe.Stage) answer.Pace {
+	pace := answer.Pace{Bandwidth: int64(stage.Bandwidth)}
+	if stage.Dribble != nil {
+		pace.Chunks, pace.Duration = stage.Dribble.Chunks, time.Duration(stage.Dribble.Duration)
+	}
+	return pace
+}
+
 // errorText is the body of an answer that is not a success.
 func errorText(status int) string {
 	if status == http.StatusNotFound {
@@ -78,18 +113,26 @@ func errorText(status int) string {
 	return "Error " + strconv.Itoa(status)
 }
 
-// fields gives the header fields of a message: those of the recipe, and what
-// describes the content.
-func fields(r *recipe.Recipe, c *content, status int) []answer.Field {
-	bare := !answer.HasBody(status) || c.Size == 0 && c.File == "" && c.varying == nil
-	list := make([]answer.Field, 0, len(r.Headers)+1)
-	for _, header := range r.Headers {
-		if bare && strings.EqualFold(header.Name, "Content-Encoding") {
+// fields gives the header fields of a message: those of the recipe or, in
+// their place, of the stage, and what describes the content.
+func fields(r *route, stage *recipe.Stage, c *content) []answer.Field {
+	bare := !answer.HasBody(stage.Status) || c.Size == 0 && c.varying == nil
+	list := make([]answer.Field, 0, len(r.recipe.Headers)+len(stage.Headers)+1)
+	typed := bare
+	add := func(header recipe.Header) {
+		list = append(list, answer.NewField(header.Name, header.Values...))
+		typed = typed || strings.EqualFold(header.Name, "Content-Type")
+	}
+	for _, header := range r.recipe.Headers {
+		if stage.Headers.Has(header.Name) || bare && strings.EqualFold(header.Name, "Content-Encoding") {
 			continue
 		}
-		list = append(list, answer.NewField(header.Name, header.Values...))
+		add(header)
 	}
-	if !bare && r.Headers.Get("Content-Type") == "" {
+	for _, header := range stage.Headers {
+		add(header)
+	}
+	if !typed {
 		list = append(list, answer.NewField("Content-Type", c.mediaType))
 	}
 	return list

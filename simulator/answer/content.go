@@ -1,0 +1,47 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package answer
+
+import (
+	"bytes"
+	"io"
+	"os"
+)
+
+// Content is the bytes of a body, in parts that many answers share, or a file.
+type Content struct {
+	Parts [][]byte
+	File  string
+	// Size is in bytes. A file may have changed since; Open tells.
+	Size int64
+}
+
+// Bytes makes a content of a single block.
+func Bytes(block []byte) Content {
+	if len(block) == 0 {
+		return Content{}
+	}
+	return Content{Parts: [][]byte{block}, Size: int64(len(block))}
+}
+
+// Open gives the bytes one after the other, and how many they are.
+func (c *Content) Open() (io.ReadCloser, int64, error) {
+	if c.File == "" {
+		readers := make([]io.Reader, len(c.Parts))
+		for i, part := range c.Parts {
+			readers[i] = bytes.NewReader(part)
+		}
+		return io.NopCloser(io.MultiReader(readers...)), c.Size, nil
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, 0, err
+	}
+	return file, info.Size(), nil
+}

@@ -1,0 +1,102 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"bufio"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+)
+
+// garbageSize is how much comes where something else was expected.
+const garbageSize = 512
+
+// fail lets a fault befall an answer.
+func fail(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
+	if a.Fault == answer.Hang {
+		return hang(r)
+	}
+	if r.ProtoMajor > 1 {
+		failStream(w, r, a)
+	}
+	conn, out, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return fmt.Errorf("taking over the connection for a fault: %v", err)
+	}
+	defer conn.Close()
+	switch a.Fault { //nolint:exhaustive // the others only need the connection closed
+	case answer.Reset:
+		resetOnClose(conn)
+	case answer.Malformed:
+		writeMalformed(out, w.Header(), a)
+	case answer.Garbage:
+		_, _ = out.Write(garbage())
+		_ = out.Flush()
+	}
+	return nil
+}
+
+// hang answers nothing for as long as the client stays.
+func hang(r *http.Request) error {
+	select {
+	case <-r.Context().Done():
+	case <-exiting:
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// failStream ends a stream of HTTP/2 or 3 with an error, behind the header and
+// a piece of a body if the answer is to be malformed.
+func failStream(w http.ResponseWriter, r *http.Request, a *answer.Answer) {
+	if a.Fault == answer.Malformed {
+		setFields(w.Header(), a.Response, r.ProtoMajor)
+		w.Header().Del("Content-Length")
+		w.WriteHeader(a.Status)
+		_, _ = w.Write(garbage())
+		_ = http.NewResponseController(w).Flush()
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// writeMalformed sends a header that announces chunks, and then none.
+func writeMalformed(out *bufio.ReadWriter, header http.Header, a *answer.Answer) {
+	setFields(header, a.Response, 1)
+	header.Del("Content-Length")
+	header.Set("Transfer-Encoding", "chunked")
+	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\n", a.Status, http.StatusText(a.Status))
+	_ = header.Write(out)
+	_, _ = out.WriteString("\r\n")
+	_, _ = out.Write(garbage())
+	_ = out.Flush()
+}
+
+// garbage gives random bytes that begin neither a message nor a chunk.
+func garbage() []byte {
+	bytes := make([]byte, garbageSize)
+	_, _ = rand.Read(bytes) // never fails
+	for i := range bytes {
+		bytes[i] |= 0x80
+	}
+	return bytes
+}
+
+// resetOnClose has the connection reset when it is closed, below TLS and
+// whatever else is on top of TCP.
+func resetOnClose(conn net.Conn) {
+	for {
+		wrapped, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		conn = wrapped.NetConn()
+	}
+	if tcp, ok := conn.(interface{ SetLinger(sec int) error }); ok {
+		_ = tcp.SetLinger(0)
+	}
+	conn.Close()
+}
