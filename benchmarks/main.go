@@ -32,6 +32,7 @@ var comparisons = []comparison{
 	{"blackhole", "What does recording cost beside only acknowledging?", blackholeRecording},
 	{"replay", "How much load does one machine bring to a server?", replayBesideGenerators},
 	{"schedule", "Does a replay at a rate keep to its schedule?", replayOnTime},
+	{"memory", "Does a replay need more memory for more to send?", replayMemory},
 }
 
 func main() {
