@@ -77,7 +77,7 @@ func (l *lane) take(ctx context.Context, wake chan struct{}) *entry {
 func (l *lane) next(ctx context.Context) *entry {
 	for {
 		e := l.tape.next(l.number)
-		if e == nil {
+		if e == nil || ctx.Err() != nil {
 			return nil
 		}
 		if l.timed {

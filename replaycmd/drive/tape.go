@@ -62,15 +62,15 @@ type tape struct {
 func (t *tape) start(ctx context.Context, targets int) (stop func() bool) {
 	t.moved.L = &t.mu
 	t.heads = make([]int64, targets)
-	return context.AfterFunc(ctx, func() { t.end(ctx.Err()) })
+	return context.AfterFunc(ctx, t.end)
 }
 
 // end lets nothing more be taken.
-func (t *tape) end(err error) {
+func (t *tape) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.err == nil || errors.Is(t.err, io.EOF) {
-		t.err = err
+	if t.err == nil {
+		t.err = io.EOF
 	}
 	t.entries = nil
 	t.moved.Broadcast()

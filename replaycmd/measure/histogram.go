@@ -32,8 +32,13 @@ func (h Histogram) Add(d time.Duration) {
 // Count is how many durations were counted.
 func (h Histogram) Count() int64 { return h.hdr.TotalCount() }
 
-// Max is the longest duration.
-func (h Histogram) Max() time.Duration { return min(time.Duration(h.hdr.Max()), longest) }
+// Max is the longest duration, 0 of none.
+func (h Histogram) Max() time.Duration {
+	if h.Count() == 0 {
+		return 0
+	}
+	return min(time.Duration(h.hdr.Max()), longest)
+}
 
 // Mean is the average duration, 0 of none.
 func (h Histogram) Mean() time.Duration {

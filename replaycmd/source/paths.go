@@ -55,7 +55,9 @@ func expand(arg string) ([]string, error) {
 	if len(matches) == 0 {
 		return nil, fmt.Errorf("'%s' does not exist and matches no file: expected a recording, a folder, a pattern, a URL or -", arg)
 	}
-	return slices.DeleteFunc(matches, isFolder), nil
+	return slices.DeleteFunc(matches, func(name string) bool {
+		return isFolder(name) || isHidden(name) && !isHidden(arg) // as a shell would
+	}), nil
 }
 
 // inFolder gives the finished recordings of a folder.
@@ -78,8 +80,10 @@ func inFolder(folder string) ([]string, error) {
 }
 
 func isRecordingName(name string) bool {
-	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".fbf") || strings.HasSuffix(name, ".lz4"))
+	return !isHidden(name) && (strings.HasSuffix(name, ".fbf") || strings.HasSuffix(name, ".lz4"))
 }
+
+func isHidden(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }
 
 func isFolder(name string) bool {
 	info, err := os.Stat(name)
