@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/source"
@@ -32,9 +33,12 @@ func (s *selection) open(ctx context.Context, args []string, stdin io.Reader, lo
 	if err != nil {
 		return nil, err
 	}
+	if slices.Contains(names, source.Stdin) {
+		stdin = source.Interruptible(ctx, stdin)
+	}
 	r := new(records)
 	begin := func() (source.Source, error) {
-		merge, err := source.Open(names, source.Interruptible(ctx, stdin), note)
+		merge, err := source.Open(names, stdin, note)
 		if err != nil {
 			return nil, err
 		}

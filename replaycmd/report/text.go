@@ -51,7 +51,7 @@ func (r *Report) table() *table {
 		return r.Pace
 	})
 	r.row(t, "rate reached", func(t *Target) string { return rate(t.Rate) })
-	r.row(t, "time", func(t *Target) string { return seconds(t.ElapsedMS) })
+	r.row(t, "time", func(t *Target) string { return duration(t.ElapsedMS) })
 	r.row(t, "connections opened", func(t *Target) string { return count(t.ConnectionsOpened) })
 	r.row(t, "answers", func(t *Target) string { return count(t.Answers) })
 	for hundred := 1; hundred <= 5; hundred++ {
@@ -98,6 +98,10 @@ func (r *Report) rowIfAny(t *table, label string, value func(*Target) int64) {
 }
 
 func (r *Report) latency(t *table, label string, of func(*Target) *Latency) {
+	if !slices.ContainsFunc(r.Targets, func(t Target) bool { return of(&t).Count > 0 }) {
+		r.row(t, label, func(*Target) string { return "none" })
+		return
+	}
 	t.add(label)
 	for _, figure := range []struct {
 		label string
@@ -167,7 +171,7 @@ func rate(perSecond float64) string {
 }
 
 func duration(ms float64) string {
-	if ms >= 10000 {
+	if ms >= 1000 {
 		return seconds(ms)
 	}
 	return strconv.FormatFloat(ms, 'f', 2, 64) + " ms"

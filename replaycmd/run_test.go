@@ -1,0 +1,298 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/report"
+)
+
+func TestRecordedTimesSpeedRateAndMax(t *testing.T) {
+	path := write(t, "a.fbf", 100, 5*time.Millisecond)
+	for _, tc := range []struct {
+		flags   []string
+		atLeast time.Duration
+		pace    string
+	}{
+		{nil, 495 * time.Millisecond, "1x"},
+		{[]string{"--speed", "2x"}, 247 * time.Millisecond, "2x"},
+		{[]string{"--rate", "500/s"}, 198 * time.Millisecond, "500.0/s"},
+		{[]string{"--max"}, 0, "max"},
+		{[]string{"--max", "-m", "2"}, 198 * time.Millisecond, "every 2ms"},
+	} {
+		s := serve(t, nil)
+		start := time.Now()
+		o := replay(t, slices.Concat([]string{"--to", s.url}, tc.flags, []string{path})...)
+		took := time.Since(start)
+		if o.status != 0 || len(s.got()) != 100 || took < tc.atLeast || !strings.Contains(o.stdout, tc.pace) {
+			t.Errorf("%v: status %d, %d requests in %v\n%s%s", tc.flags, o.status, len(s.got()), took, o.stdout, o.stderr)
+		}
+	}
+}
+
+func TestHowMuchIsSent(t *testing.T) {
+	path := write(t, "a.fbf", 20, time.Millisecond)
+	for _, tc := range []struct {
+		flags []string
+		want  int
+	}{
+		{nil, 20},
+		{[]string{"-n", "7"}, 7},
+		{[]string{"-r", "7", "-t", "3"}, 7},
+		{[]string{"-n", "50"}, 20},
+		{[]string{"--loop", "-n", "50"}, 50},
+		{[]string{"--loop", "--speed", "1000x", "--duration", "40us"}, 40},
+		{[]string{"--rate", "1000/s", "--duration", "5ms"}, 5},
+		{[]string{"--loop", "--rate", "1000/s", "--duration", "55ms"}, 55},
+		{[]string{"-i", "id-3"}, 1},
+		{[]string{"--path", "/1?", "--method", "GET"}, 10},
+		{[]string{"--method", "POST"}, 0},
+		{[]string{"--since", "5ms", "--until", "8ms"}, 3},
+		{[]string{"--percent", "0"}, 0},
+	} {
+		s := serve(t, nil)
+		o := replay(t, slices.Concat([]string{"--to", s.url}, tc.flags, []string{path})...)
+		unsent := strings.Contains(o.stdout, "not started in time") // on a machine that is busy elsewhere
+		if !unsent && (o.status != 0 || len(s.got()) != tc.want) {
+			t.Errorf("%v: status %d, %d requests, want %d\n%s", tc.flags, o.status, len(s.got()), tc.want, o.stderr)
+		}
+	}
+}
+
+func TestHostAndHeaders(t *testing.T) {
+	path := write(t, "a.fbf", 1, 0)
+	for _, tc := range []struct {
+		flags []string
+		want  string
+	}{
+		{nil, "shop.test"},
+		{[]string{"--host", "preserve"}, "shop.test"},
+		{[]string{"--host", "target"}, "target"},
+		{[]string{"--host", "www.example.test"}, "www.example.test"},
+	} {
+		s := serve(t, nil)
+		flags := []string{"-H", strings.TrimPrefix(s.url, "http://"), "--header", "X-Twice: a", "--header", "X-Twice: b", "--remove-header", "cookie"}
+		if o := replay(t, slices.Concat(flags, tc.flags, []string{path})...); o.status != 0 {
+			t.Fatalf("status %d: %s", o.status, o.stderr)
+		}
+		want := tc.want
+		if want == "target" {
+			want = strings.TrimPrefix(s.url, "http://")
+		}
+		r := s.got()[0]
+		if r.Host != want || !slices.Equal(r.Header["X-Twice"], []string{"a", "b"}) || r.Header["Cookie"] != nil {
+			t.Errorf("%v: got host %s, fields %v", tc.flags, r.Host, r.Header)
+		}
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	elsewhere := serve(t, nil)
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away":
+			w.Header().Set("Location", elsewhere.url+"/there?x=1")
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		case "/here":
+			w.Header().Set("Location", "/end")
+			w.WriteHeader(http.StatusFound)
+		case "/loop":
+			w.Header().Set("Location", "/loop")
+			w.WriteHeader(http.StatusFound)
+		case "/refused":
+			w.Header().Set("Location", "ftp://nowhere/")
+			w.WriteHeader(http.StatusFound)
+		}
+	})
+	request := func(method, target, body string) *recording.Request {
+		return &recording.Request{
+			Method: []byte(method), URI: []byte(target), Body: []byte(body), Host: []byte("shop.test"),
+			Headers: fmt.Appendf(nil, "Host: shop.test\r\nAuthorization: secret\r\nCookie: a=b\r\nX-Kept: yes\r\nContent-Length: %d\r\n", len(body)),
+		}
+	}
+	path := writeRequests(t, "a.fbf", []*recording.Request{
+		request("POST", "/away", "body"), request("POST", "/here", "body"), request("GET", "/loop", ""), request("GET", "/refused", ""),
+	})
+	o := replay(t, "--to", s.url, "-c", "1", path)
+	if o.status != 0 || len(s.got()) != 4 || len(elsewhere.got()) != 0 || !strings.Contains(o.stdout, "3xx") {
+		t.Fatalf("not followed: status %d, %d requests\n%s", o.status, len(s.got()), o.stdout)
+	}
+	o = replay(t, "--to", s.url, "-c", "1", "--redirects", "3", path)
+	if o.status != 0 {
+		t.Fatalf("status %d: %s", o.status, o.stderr)
+	}
+	away := elsewhere.got()
+	if len(away) != 1 || away[0].Method != "POST" || away[0].RequestURI != "/there?x=1" || away[0].ContentLength != 4 ||
+		away[0].Header.Get("Authorization")+away[0].Header.Get("Cookie") != "" || away[0].Header.Get("X-Kept") != "yes" {
+		t.Errorf("elsewhere got %+v", away)
+	}
+	if got := s.got()[4:]; len(got) != 1+2+4+1 || got[2].Method != "GET" || got[2].RequestURI != "/end" ||
+		got[2].ContentLength != 0 || got[2].Header.Get("Authorization") != "secret" || got[2].Host != "shop.test" {
+		t.Errorf("the target got %d requests", len(got))
+	}
+}
+
+func TestURLs(t *testing.T) {
+	s := serve(t, nil)
+	o := replay(t, s.url+"/path?q", "-n", "30", "-c", "3")
+	if o.status != 0 || len(s.got()) != 30 || s.got()[0].RequestURI != "/path?q" || s.got()[0].Host != strings.TrimPrefix(s.url, "http://") {
+		t.Errorf("status %d, %d requests", o.status, len(s.got()))
+	}
+	a, b := serve(t, nil), serve(t, nil)
+	o = replay(t, "http://shop.test/", "-n", "30", "--to", "a="+a.url, "--to", "b="+b.url)
+	if o.status != 0 || len(a.got()) != 30 || len(b.got()) != 30 || b.got()[0].Host != "shop.test" {
+		t.Errorf("status %d, %d and %d requests", o.status, len(a.got()), len(b.got()))
+	}
+}
+
+func TestReports(t *testing.T) {
+	path := write(t, "a.fbf", 50, time.Millisecond)
+	s := serve(t, nil)
+	dir := t.TempDir()
+	jsonFile, csvFile := filepath.Join(dir, "r.json"), filepath.Join(dir, "r.csv")
+	o := replay(t, "--to", "a="+s.url, "--report", "text", "--report", "json="+jsonFile, "--report", "csv="+csvFile, "--by", "path", path)
+	if o.status != 0 || !strings.Contains(o.stdout, "requests") || !strings.Contains(o.stdout, "/*") {
+		t.Fatalf("status %d\n%s%s", o.status, o.stdout, o.stderr)
+	}
+	data, err := os.ReadFile(jsonFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report.Report
+	if err := json.Unmarshal(data, &r); err != nil || r.Targets[0].Answers != 50 || r.Targets[0].By[0].Requests != 50 || r.Pace != "1x" {
+		t.Errorf("got %s, error %v", data, err)
+	}
+	if data, err = os.ReadFile(csvFile); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil || len(lines) < 2 || lines[1][1] != "a" {
+		t.Errorf("got %s, error %v", data, err)
+	}
+	if o := replay(t, "--to", s.url, "-q", path); o.stdout != "" || o.stderr != "" {
+		t.Errorf("quiet prints %s%s", o.stdout, o.stderr)
+	}
+	if o := replay(t, "--to", s.url, "--report", "json", path); !json.Valid([]byte(o.stdout)) {
+		t.Errorf("standard output has more than JSON: %s", o.stdout)
+	}
+	if o := replay(t, "--to", s.url, "--report", "json="+filepath.Join(dir, "none", "r.json"), path); o.status != exitNotStarted {
+		t.Errorf("status %d for a report that can't be written", o.status)
+	}
+}
+
+func TestExitStatuses(t *testing.T) {
+	path := write(t, "a.fbf", 10, 0)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cut, empty, text := filepath.Join(dir, "cut.fbf"), filepath.Join(dir, "empty.fbf"), filepath.Join(dir, "text.fbf")
+	for name, content := range map[string][]byte{cut: data[:len(data)-5], empty: nil, text: []byte("this is a text and no recording")} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusing := ln.Addr().String()
+	ln.Close()
+	good := serve(t, nil)
+	hanging := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	for name, tc := range map[string]struct {
+		args       []string
+		status     int
+		out, error string
+	}{
+		"all is well":          {[]string{"--to", good.url, path}, 0, "10\n", ""},
+		"a condition holds":    {[]string{"--to", good.url, "--fail", "p99<1h", path}, 0, "ok ", ""},
+		"a condition fails":    {[]string{"--to", good.url, "--fail", "p50<1us", path}, 4, "FAILED", "does not hold"},
+		"refused":              {[]string{"--to", refusing, path}, 3, "refused 10", "10 of 10 requests have no answer"},
+		"refused, no latency":  {[]string{"--to", refusing, "--fail", "p99<1h", path}, 4, "none", "no answer"},
+		"errors are judged":    {[]string{"--to", refusing, "--fail", "errors<=10", path}, 0, "refused", ""},
+		"stops at the first":   {[]string{"--to", refusing, "-x", "-c", "1", "--max", path}, 3, "requests 1\n", "refused"},
+		"hanging":              {[]string{"--to", hanging.url, "--timeout", "100ms", path}, 3, "timeout", "no answer"},
+		"cut":                  {[]string{"--to", good.url, cut}, 3, "requests 9\n", "cut off"},
+		"cut, with -x":         {[]string{"--to", good.url, "-x", cut}, 3, "requests", "cut off"},
+		"empty":                {[]string{"--to", good.url, empty, path}, 0, "10\n", "empty.fbf has no records"},
+		"nothing but empty":    {[]string{"--to", good.url, empty}, 0, "requests 0\n", "has no records"},
+		"no recording":         {[]string{"--to", good.url, text}, 1, "", "text.fbf is not a recording"},
+		"missing":              {[]string{"--to", good.url, filepath.Join(dir, "missing")}, 1, "", "does not exist"},
+		"whole":                {[]string{"--test", path}, 0, "whole, 10 records", ""},
+		"not whole":            {[]string{"--test", path, cut}, 3, "cut off at byte", "1 of 2 recordings are damaged"},
+		"dry run":              {[]string{"--dry-run", "--rate", "10/s", path}, 0, "takes 900ms", ""},
+		"dry run of a cut one": {[]string{"--dry-run", cut}, 3, "9 to each target", "cut off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := replay(t, tc.args...)
+			if o.status != tc.status || !strings.Contains(spaced(o.stdout), tc.out) || !strings.Contains(o.stderr, tc.error) {
+				t.Errorf("status %d\n%s\n%s", o.status, o.stdout, o.stderr)
+			}
+			if tc.error == "" && o.stderr != "" {
+				t.Errorf("printed %s", o.stderr)
+			}
+		})
+	}
+}
+
+func TestStandardInputAndInterruption(t *testing.T) {
+	data, err := os.ReadFile(write(t, "a.fbf", 5, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, nil)
+	if o := replayWith(t, t.Context(), bytes.NewReader(data), "--to", s.url, "-"); o.status != 0 || len(s.got()) != 5 {
+		t.Errorf("status %d, %d requests\n%s", o.status, len(s.got()), o.stderr)
+	}
+	waiting, end := io.Pipe() // a recording that never ends
+	defer end.Close()
+	go end.Write(data)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	o := replayWith(t, ctx, waiting, "--to", s.url, "--max", "-")
+	if !strings.Contains(o.stdout, "requests") {
+		t.Errorf("status %d\n%s%s", o.status, o.stdout, o.stderr)
+	}
+}
+
+func TestInterruptedRunReports(t *testing.T) {
+	hanging := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for len(hanging.got()) < 2 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
+	o := replayWith(t, ctx, nil, "--to", hanging.url, "-c", "2", write(t, "a.fbf", 10, 0))
+	if o.status != 0 || !strings.Contains(spaced(o.stdout), "interrupted 2\n") {
+		t.Errorf("status %d\n%s%s", o.status, o.stdout, o.stderr)
+	}
+}
+
+// spaced gives text with single spaces.
+func spaced(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.Join(strings.Fields(line), " ")+"\n")
+	}
+	return strings.Join(lines, "")
+}
