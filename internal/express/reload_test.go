@@ -182,7 +182,7 @@ func TestSweepMeetsAwait(t *testing.T) {
 				}
 			})
 		}
-		eventually(t, "connections are taken over", func() bool { return open(t) > 0 })
+		eventually(t, "all connections are taken over", func() bool { return open(t) == 10 })
 		s.Reload(s.config("grace_period 30ms", fmt.Sprint(i+2)))
 		clients.Wait()
 	}
