@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
 )
 
 // answer is what every request gets, ready to be written.
@@ -19,6 +20,8 @@ type answer struct {
 	fields []field
 	values []string // of all fields
 	body   []byte
+
+	express express.Fields // the same for connections that were taken over
 }
 
 // field is a header field of which so many values come next.
@@ -56,6 +59,9 @@ func newAnswer(status int, header http.Header, body string) (answer, error) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		a.fields = append(a.fields, field{name, len(fields[name])})
 		a.values = append(a.values, fields[name]...)
+		for _, value := range fields[name] {
+			a.express.Add(name, value)
+		}
 	}
 	return a, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/caddyfile/record"
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
 )
 
 func init() {
@@ -52,7 +53,13 @@ type Handler struct {
 	// Where and how requests are recorded. Default: they are not.
 	Record *record.Options `json:"record,omitempty"`
 
+	// Answers what follows the first request of a keep-alive HTTP/1.1 connection
+	// without Caddy's routes, access logs and other handlers: for load tests of a
+	// site that is nothing but this handler.
+	Express bool `json:"express,omitempty"`
+
 	logger   *zap.Logger
+	pool     *express.Pool // nil: no connection is taken over
 	metrics  *blackholeMetrics
 	answer   answer
 	recorder *sharedRecorder // nil: nothing is recorded
@@ -78,6 +85,11 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.metrics, err = newMetrics(ctx.GetMetricsRegistry(), h.Name); err != nil {
 		return err
 	}
+	if h.Express {
+		if h.pool, err = express.NewPool(ctx, h.Name, h); err != nil {
+			return err
+		}
+	}
 	if h.Record == nil {
 		return nil
 	}
@@ -94,6 +106,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 // Cleanup lets go of the recorder, which ends with the last handler and the
 // last request that use it.
 func (h *Handler) Cleanup() error {
+	h.pool.Close()
 	if h.recorder == nil {
 		return nil
 	}
@@ -102,6 +115,9 @@ func (h *Handler) Cleanup() error {
 
 // ServeHTTP reads, records and answers the request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	if h.pool.TakeOver(w, r) {
+		return nil
+	}
 	h.metrics.requests.Inc()
 	if err := h.read(r); err != nil {
 		return bodyError(err)
@@ -157,4 +173,5 @@ var (
 	_ caddy.Provisioner           = (*Handler)(nil)
 	_ caddy.CleanerUpper          = (*Handler)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+	_ express.Handler             = (*Handler)(nil)
 )

@@ -37,6 +37,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		record  <dir> {
 //			...
 //		}
+//		express
 //	}
 //
 // header may be given more than once; the same field twice gives two lines.
@@ -73,6 +74,9 @@ func (h *Handler) option(d *caddyfile.Dispenser) (err error) {
 	case "record":
 		h.Record = new(record.Options)
 		return h.Record.UnmarshalCaddyfile(d)
+	case "express":
+		h.Express = true
+		return words.Flag(d)
 	default:
 		return words.Unrecognized(d, "blackhole")
 	}

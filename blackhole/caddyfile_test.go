@@ -29,7 +29,8 @@ func TestCaddyfileBecomesJSON(t *testing.T) {
 			body "thank you"
 			percent 12.5%
 			record recordings
-		}`: `{"name":"sink","status":202,"headers":{"Retry-After":["7"],"X-Tag":["one","two"]},"body":"thank you","percent":12.5,"record":{"dir":"recordings"}}`,
+			express
+		}`: `{"name":"sink","status":202,"headers":{"Retry-After":["7"],"X-Tag":["one","two"]},"body":"thank you","percent":12.5,"record":{"dir":"recordings"},"express":true}`,
 		`blackhole {
 			record recordings {
 				prefix shop
@@ -101,6 +102,7 @@ func TestBadOptionsAreRefusedWithTheirLine(t *testing.T) {
 		"percent -1":                          "parsing percent",
 		"body a\nbody b":                      "body already specified, at Caddyfile:5",
 		"rekord x":                            "unrecognized blackhole option 'rekord', at Caddyfile:4",
+		"express on":                          "wrong argument count",
 		"record":                              "wrong argument count",
 		"record a b":                          "wrong argument count",
 		"record a\nrecord b":                  "record already specified",

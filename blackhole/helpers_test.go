@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,8 +22,28 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
+// onExpress has every blackhole of the tests take connections over.
+var onExpress bool
+
+// TestMain runs all tests on Caddy's path and again on the express path.
+func TestMain(m *testing.M) {
+	failed := m.Run()
+	onExpress = true
+	os.Exit(failed | m.Run())
+}
+
+// onCaddysPath has a test run there in any case.
+func onCaddysPath(t *testing.T) {
+	before := onExpress
+	onExpress = false
+	t.Cleanup(func() { onExpress = before })
+}
+
 // site gives a Caddyfile of one site, for any host.
 func site(addr, directives string) string {
+	if end := strings.LastIndex(directives, "}"); onExpress && strings.Contains(directives, "blackhole {") && end > 0 {
+		directives = directives[:end] + "express\n" + directives[end:]
+	}
 	host, port, _ := net.SplitHostPort(addr)
 	return "http://:" + port + " {\nbind " + host + "\n" + directives + "\n}\n"
 }

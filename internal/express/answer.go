@@ -15,12 +15,10 @@ import (
 // being sent from where it is.
 const maxCopied = 4 << 10
 
-// Respond sends a whole answer. fields are complete lines, each ended by CRLF,
-// without Content-Length, Date, Server and Connection, which are added. The
-// body, in any number of pieces, is sent from where it is: it must stay as it
-// is until ServeExpress has returned. What the method or the status forbids is
-// left out, so that HEAD is answered like GET.
-func (x *Exchange) Respond(status int, fields []byte, body ...[]byte) {
+// Respond sends a whole answer. The body, in any number of pieces, is sent from
+// where it is: it must stay as it is until ServeExpress has returned. What the
+// method or the status forbids is left out, so that HEAD is answered like GET.
+func (x *Exchange) Respond(status int, fields *Fields, body ...[]byte) {
 	length := 0
 	for _, piece := range body {
 		length += len(piece)
@@ -41,7 +39,7 @@ func (x *Exchange) Respond(status int, fields []byte, body ...[]byte) {
 
 // Start sends the head of an answer whose body, of exactly length bytes,
 // follows through Write.
-func (x *Exchange) Start(status int, fields []byte, length int64) {
+func (x *Exchange) Start(status int, fields *Fields, length int64) {
 	x.head(status, fields, length)
 	x.bodiless = !x.sendsBody(status)
 	if !x.bodiless {
@@ -76,19 +74,24 @@ func allowsBody(status int) bool {
 }
 
 // head appends an answer's head to what is to be sent.
-func (x *Exchange) head(status int, fields []byte, length int64) {
+func (x *Exchange) head(status int, fields *Fields, length int64) {
 	x.answered = true
 	c := x.conn
 	out := appendStatus(c.out, status)
-	out = append(out, c.common...)
-	out = appendDate(out, x.Started)
-	out = append(out, fields...)
+	if !fields.server {
+		out = append(out, c.serverLine...)
+	}
+	if !fields.date {
+		out = appendDate(out, x.Started)
+	}
+	out = append(out, c.altSvc...)
+	out = append(out, fields.lines...)
 	if allowsBody(status) {
 		out = append(out, "Content-Length: "...)
 		out = strconv.AppendInt(out, length, 10)
 		out = append(out, "\r\n"...)
 	}
-	if x.last || c.pool.draining.Load() {
+	if x.last || fields.close || c.pool.draining.Load() {
 		x.last = true
 		out = append(out, "Connection: close\r\n"...)
 	}

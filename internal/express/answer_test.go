@@ -65,6 +65,20 @@ func TestAnswersInPieces(t *testing.T) {
 	})
 }
 
+func TestFieldsOfTheHandlersOwn(t *testing.T) {
+	s := runSites(t, "")
+	s.over(t, func(t *testing.T, c *client) {
+		resp, body := c.get("/own", "express")
+		if got := resp.Header.Values("Server"); len(got) != 1 || got[0] != "Own" || !resp.Close || body != `1 GET /own test ""` {
+			t.Errorf("got %q with %v", body, resp.Header)
+		}
+		if resp.Header.Get("X-Split") != "" {
+			t.Error("a value with a line break was sent")
+		}
+		c.ended()
+	})
+}
+
 func TestUnreadBodies(t *testing.T) {
 	s := runSites(t, "")
 	s.over(t, func(t *testing.T, c *client) {

@@ -32,34 +32,26 @@ func (x *Exchange) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Peeked gives the part of the body that has arrived with the head and Read
-// has not given yet. It is valid until the next Read.
-func (x *Exchange) Peeked() []byte {
-	arrived := x.conn.buffered()
-	if int64(len(arrived)) > x.unread {
-		arrived = arrived[:x.unread]
-	}
-	return arrived
-}
-
 // drain reads what the handler left of the body, and reports whether the
 // connection can go on.
 func (x *Exchange) drain() bool {
 	if x.unread > maxDrained {
 		return false
 	}
+	return x.Discard() == nil
+}
+
+// Discard reads what is left of the body for nothing.
+func (x *Exchange) Discard() error {
 	skipped := min(int64(len(x.conn.buffered())), x.unread)
 	x.conn.start += int(skipped)
 	x.unread -= skipped
 	if x.unread == 0 {
-		return true
+		return nil
 	}
-	_, err := io.Copy(io.Discard, readerOnly{x})
-	return err == nil
+	_, err := io.Copy(io.Discard, x)
+	return err
 }
-
-// readerOnly hides what else an exchange can do from io.Copy.
-type readerOnly struct{ io.Reader }
 
 // readBody reads into p, first what is buffered.
 func (c *conn) readBody(p []byte, started time.Time) (int, error) {

@@ -16,13 +16,13 @@ import (
 
 // conn is a connection that was taken over, served by one goroutine.
 type conn struct {
-	pool   *Pool
-	net    net.Conn
-	bare   bool            // net is a socket, with nothing on top of it
-	wire   syscall.RawConn // of that socket or of the one below TLS; nil if unknown
-	server *http.Server    // that accepted it and takes it back
-	limits limits
-	common string // header lines of every answer
+	pool               *Pool
+	net                net.Conn
+	bare               bool            // net is a socket, with nothing on top of it
+	wire               syscall.RawConn // of that socket or of the one below TLS; nil if unknown
+	server             *http.Server    // that accepted it and takes it back
+	limits             limits
+	serverLine, altSvc string // header lines of every answer
 
 	state     atomic.Uint32 // one of the three below
 	deadlines deadlines

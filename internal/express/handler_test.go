@@ -103,7 +103,9 @@ func (t *testHandler) ServeExpress(x *Exchange) bool {
 	if strings.HasPrefix(x.Path, "/caddy") {
 		return false
 	}
-	fields := []byte("X-Path: express\r\nContent-Type: text/plain\r\n")
+	fields := new(Fields)
+	fields.Add("X-Path", "express")
+	fields.Add("Content-Type", "text/plain")
 	switch x.Path {
 	case "/unread":
 		x.Respond(http.StatusOK, fields)
@@ -123,6 +125,11 @@ func (t *testHandler) ServeExpress(x *Exchange) bool {
 		return true
 	case "/panic":
 		panic("as the test wants it")
+	case "/own":
+		fields.Add("Server", "Own")
+		fields.Add("Connection", "close")
+		fields.Add("Content-Length", "99")
+		fields.Add("X-Split", "a\r\nb")
 	case "/silent":
 		return true
 	case "/pieces":
@@ -135,7 +142,7 @@ func (t *testHandler) ServeExpress(x *Exchange) bool {
 		}
 		return true
 	}
-	body, err := io.ReadAll(readerOnly{x})
+	body, err := io.ReadAll(x)
 	if err != nil {
 		return true
 	}

@@ -16,6 +16,11 @@ type Field struct {
 	Name, Value string
 }
 
+// Is reports whether the field has a name, whatever its letters' case.
+func (f *Field) Is(name string) bool {
+	return len(f.Name) == len(name) && strings.EqualFold(f.Name, name)
+}
+
 // Head is the head of a plain HTTP/1.1 request.
 type Head struct {
 	Method string
@@ -36,7 +41,7 @@ type Head struct {
 // whatever its letters' case.
 func (h *Head) Get(name string) string {
 	for i := range h.Fields {
-		if strings.EqualFold(h.Fields[i].Name, name) {
+		if h.Fields[i].Is(name) {
 			return h.Fields[i].Value
 		}
 	}

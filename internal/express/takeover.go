@@ -52,11 +52,7 @@ func (c *conn) prepare(w http.ResponseWriter, r *http.Request) {
 	c.bare, c.wire = isBare(c.net), wireOf(c.net)
 	c.server = r.Context().Value(http.ServerContextKey).(*http.Server)
 	c.limits = limitsOf(r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server))
-	for _, name := range []string{"Server", "Alt-Svc"} {
-		for _, value := range w.Header()[name] {
-			c.common += name + ": " + value + "\r\n"
-		}
-	}
+	c.serverLine, c.altSvc = lines(w.Header(), "Server"), lines(w.Header(), "Alt-Svc")
 	c.fillReady = c.fillNow
 	c.x.conn, c.x.Remote, c.x.TLS = c, r.RemoteAddr, r.TLS
 }
@@ -126,6 +122,14 @@ func (c *conn) hijack(w http.ResponseWriter) ([]byte, error) {
 	c.net, first = taken(hijacked)
 	buffered, err := rw.Reader.Peek(rw.Reader.Buffered())
 	return append(bytes.Clone(buffered), first...), err
+}
+
+// lines gives a field as Caddy has set it already for the answer.
+func lines(header http.Header, name string) (all string) {
+	for _, value := range header[name] {
+		all += name + ": " + value + "\r\n"
+	}
+	return all
 }
 
 // failing is a reader that has nothing but an error.
