@@ -25,7 +25,7 @@ type address struct {
 // parseAddress reads a shadow's URL.
 func parseAddress(text string) (*address, error) {
 	if socket, ok := unixSocket(text); ok {
-		if socket == "" {
+		if strings.Trim(socket, "/") == "" {
 			return nil, errors.New("no path to a socket")
 		}
 		return &address{network: "unix", dial: socket, name: "localhost", host: "localhost"}, nil

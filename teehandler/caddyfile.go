@@ -58,7 +58,9 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // to, handle, header_up and only_status can be repeated.
 func (h *Handler) UnmarshalCaddyfile(d *caddycaddyfile.Dispenser) error {
 	d.Next() // consume directive name
-	h.To = append(h.To, d.RemainingArgs()...)
+	if err := h.addURLs(d, d.RemainingArgs()); err != nil {
+		return err
+	}
 	var once caddyfile.Once
 	for d.NextBlock(0) {
 		if err := once.Check(d, "to", "handle", "header_up", "only_status"); err != nil {
@@ -120,6 +122,20 @@ func (h *Handler) parseTo(d *caddycaddyfile.Dispenser) error {
 	urls := d.RemainingArgs()
 	if len(urls) == 0 {
 		return d.ArgErr()
+	}
+	return h.addURLs(d, urls)
+}
+
+// addURLs checks what can be checked before placeholders are replaced, when
+// the line is known still.
+func (h *Handler) addURLs(d *caddycaddyfile.Dispenser, urls []string) error {
+	for _, text := range urls {
+		if strings.Contains(text, "{") {
+			continue
+		}
+		if _, err := parseAddress(text); err != nil {
+			return d.Errf("parsing shadow '%s': %v", text, err)
+		}
 	}
 	h.To = append(h.To, urls...)
 	return nil

@@ -6,17 +6,23 @@ package teehandler
 import (
 	"bufio"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
@@ -131,10 +137,15 @@ func (u *upstream) addr() string { return u.Listener.Addr().String() }
 // on from test to test.
 func teeName(t testing.TB) string { return strings.ReplaceAll(t.Name(), "/", "_") }
 
-// site is a Caddyfile of one site whose body has the tee of the test.
+// site is a Caddyfile of one site, whatever the Host.
 func site(addr, body string) string {
-	return "http://" + addr + " {\n" + body + "\n}\n"
+	_, port, _ := net.SplitHostPort(addr)
+	return "http://:" + port + " {\nbind 127.0.0.1\n" + body + "\n}\n"
 }
+
+// oneShot is a client that does not run into connections which a reload has
+// closed.
+var oneShot = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // teeSite is a site with a tee in front of a primary. $SHADOW in the options
 // stands for the shadow's URL.
@@ -202,6 +213,13 @@ func eventually(t testing.TB, what string, check func() (state string, ok bool))
 func get(t testing.TB, client *http.Client, url string) (int, string) {
 	t.Helper()
 	resp, err := client.Get(url)
+	for range 3 {
+		if err == nil {
+			break
+		}
+		// a reload resets connections that wait in the old listener's backlog
+		resp, err = client.Get(url)
+	}
 	if err != nil {
 		t.Fatalf("GET %s: %v", url, err)
 	}
@@ -259,4 +277,57 @@ func run(t testing.TB, caddyfile func(addr string) string) (*caddytest.Server, s
 	t.Helper()
 	addr := caddytest.Addr(t)
 	return caddytest.Run(t, caddyfile(addr)), addr
+}
+
+// validateJSON provisions a tee with these JSON fields.
+func validateJSON(fields string) error {
+	var config caddy.Config
+	text := `{"apps": {"http": {"servers": {"s": {"listen": [":9000"], "routes": [{"handle": [{"handler": "tee", ` + fields + `}]}]}}}}}`
+	if err := json.Unmarshal([]byte(text), &config); err != nil {
+		return err
+	}
+	return caddy.Validate(&config)
+}
+
+// quiet is for servers whose clients are expected to misbehave.
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
+
+// connCounter counts the connections that a server accepts.
+type connCounter struct{ n atomic.Int64 }
+
+func (c *connCounter) count(_ net.Conn, state http.ConnState) {
+	if state == http.StateNew {
+		c.n.Add(1)
+	}
+}
+
+// next waits for what a channel brings.
+func next[T any](t testing.TB, from <-chan T) T {
+	t.Helper()
+	select {
+	case got := <-from:
+		return got
+	case <-time.After(patience):
+		t.Fatal("nothing came")
+		panic("unreachable")
+	}
+}
+
+// gauge waits until a gauge of the test's tee has a value.
+func gauge(t testing.TB, vec *prometheus.GaugeVec, shadow string, want float64) {
+	t.Helper()
+	eventually(t, "a gauge", func() (string, bool) {
+		got := testutil.ToFloat64(vec.WithLabelValues(teeName(t), shadow))
+		return fmt.Sprintf("it is %v, want %v", got, want), got == want
+	})
+}
+
+// newBareServer starts a server that does nothing but answer.
+func newBareServer(t testing.TB, answer http.HandlerFunc) (addr string) {
+	server := httptest.NewServer(answer)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.Listener.Addr().String()
 }

@@ -1,0 +1,258 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+// behave starts a server that does the same with every connection.
+func behave(t testing.TB, with func(net.Conn)) (addr string) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var conns []net.Conn
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			conns = append(conns, conn)
+			mu.Unlock()
+			go with(conn)
+		}
+	}()
+	t.Cleanup(func() {
+		ln.Close()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, conn := range conns {
+			conn.Close()
+		}
+	})
+	return ln.Addr().String()
+}
+
+// answering reads a request and answers it by hand.
+func answering(with func(net.Conn)) func(net.Conn) {
+	return func(conn net.Conn) {
+		br := bufio.NewReader(conn)
+		for {
+			r, err := http.ReadRequest(br)
+			if err != nil {
+				return
+			}
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				return
+			}
+			with(conn)
+		}
+	}
+}
+
+func saying(text string) func(net.Conn) {
+	return answering(func(conn net.Conn) { _, _ = io.WriteString(conn, text) })
+}
+
+func reset(conn net.Conn) {
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	conn.Close()
+}
+
+// endless never ends a response.
+func endless(conn net.Conn) {
+	_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+	chunk := "8000\r\n" + strings.Repeat("x", 0x8000) + "\r\n"
+	for {
+		if _, err := io.WriteString(conn, chunk); err != nil {
+			return
+		}
+	}
+}
+
+// Whatever a shadow does, the client gets the primary's answer, every copy is
+// accounted for, and nothing stays behind.
+func TestShadowsInTrouble(t *testing.T) {
+	const requests = 100
+	page := strings.Repeat("error ", 1700)
+	for name, tc := range map[string]struct {
+		shadow  func(testing.TB) string
+		outcome string
+	}{
+		"refuses":    {func(t testing.TB) string { return caddytest.Addr(t) }, "failed_connect"},
+		"hangs":      {func(t testing.TB) string { return behave(t, answering(func(net.Conn) {})) }, "timed_out"},
+		"reads not":  {func(t testing.TB) string { return behave(t, func(net.Conn) {}) }, "timed_out"},
+		"resets":     {func(t testing.TB) string { return behave(t, answering(reset)) }, "failed_receive"},
+		"closes":     {func(t testing.TB) string { return behave(t, answering(func(c net.Conn) { c.Close() })) }, "failed_receive"},
+		"breaks off": {func(t testing.TB) string { return behave(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")) }, "timed_out"},
+		"babbles":    {func(t testing.TB) string { return behave(t, saying("SSH-2.0-OpenSSH_9\r\n\r\n\r\n")) }, "failed_response"},
+		"500": {func(t testing.TB) string {
+			return behave(t, saying("HTTP/1.1 500 No\r\nContent-Length: 10200\r\n\r\n"+page))
+		}, "sent_5xx"},
+		"404": {func(t testing.TB) string { return behave(t, saying("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")) }, "sent_4xx"},
+		"redirects": {func(t testing.TB) string {
+			return behave(t, saying("HTTP/1.1 302 Go\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"))
+		}, "sent_3xx"},
+		"interim":  {func(t testing.TB) string { return behave(t, saying("HTTP/1.1 103 H\r\n\r\nHTTP/1.1 204 No\r\n\r\n")) }, "sent_2xx"},
+		"switches": {func(t testing.TB) string { return behave(t, saying("HTTP/1.1 101 S\r\nUpgrade: x\r\n\r\n")) }, "sent_1xx"},
+		"endless":  {func(t testing.TB) string { return behave(t, answering(endless)) }, "sent_2xx"},
+		"early answer": {func(t testing.TB) string {
+			return behave(t, func(c net.Conn) { io.WriteString(c, "HTTP/1.1 413 No\r\nContent-Length: 0\r\n\r\n") })
+		}, "sent_4xx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			goroutines := runtime.NumGoroutine()
+			t.Run("run", func(t *testing.T) {
+				primary := newUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("X-Primary", "yes")
+					w.WriteHeader(http.StatusBadRequest)
+					fmt.Fprint(w, `{"ok":true}`)
+				})
+				shadow := tc.shadow(t)
+				_, addr := run(t, func(addr string) string {
+					return teeSite(t, addr, primary.addr(), shadow, "timeout 2s")
+				})
+				client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 20}}
+				t.Cleanup(client.CloseIdleConnections)
+				var wg sync.WaitGroup
+				for range 10 {
+					wg.Go(func() {
+						for range requests / 10 {
+							resp, err := client.Post("http://"+addr, "text/plain", strings.NewReader(strings.Repeat("b", 10<<10)))
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							body, err := io.ReadAll(resp.Body)
+							resp.Body.Close()
+							if err != nil || resp.StatusCode != 400 || string(body) != `{"ok":true}` || resp.Header.Get("X-Primary") != "yes" {
+								t.Errorf("client got %d %q %v, error %v", resp.StatusCode, body, resp.Header, err)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				counts := waitAccounted(t, shadow, requests)
+				// a busy machine may not manage some exchanges in time
+				if counts[tc.outcome] == 0 {
+					t.Errorf("outcomes are %v, want %s", counts, tc.outcome)
+				}
+				for outcome, n := range counts {
+					if outcome != tc.outcome && outcome != "timed_out" {
+						t.Errorf("%d copies are %s, want %s", n, outcome, tc.outcome)
+					}
+				}
+			})
+			eventually(t, "goroutines to end", func() (string, bool) {
+				n := runtime.NumGoroutine()
+				return fmt.Sprint(n, " of ", goroutines), n <= goroutines+5
+			})
+		})
+	}
+}
+
+func TestQueueOverflowIsDroppedAndCounted(t *testing.T) {
+	release := make(chan struct{})
+	shadow := newUpstream(t, func(http.ResponseWriter, *http.Request) { <-release })
+	server, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\ntimeout 20s\nconcurrency 2\nqueue 3\n}\nrespond ok", shadow.URL, teeName(t)))
+	})
+	for range 20 {
+		if status, body := get(t, http.DefaultClient, "http://"+addr); status != 200 || body != "ok" {
+			t.Errorf("client got %d %q", status, body)
+		}
+	}
+	waitOutcome(t, shadow.URL, "dropped_queue", 15)
+	gauge(t, metrics.queued, shadow.URL, 3)
+	gauge(t, metrics.inFlight, shadow.URL, 2)
+	close(release)
+	waitOutcome(t, shadow.URL, "sent_2xx", 5)
+	gauge(t, metrics.queued, shadow.URL, 0)
+	gauge(t, metrics.inFlight, shadow.URL, 0)
+	if n := strings.Count(server.Logs(), "dropping copies"); n != 1 {
+		t.Errorf("the overflow was logged %d times, want once", n)
+	}
+}
+
+func TestDeadlineCountsWaiting(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	shadow := newUpstream(t, func(http.ResponseWriter, *http.Request) { <-release })
+	_, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\ntimeout 100ms\nconcurrency 1\n}\nrespond ok", shadow.URL, teeName(t)))
+	})
+	for range 10 {
+		get(t, http.DefaultClient, "http://"+addr)
+	}
+	waitOutcome(t, shadow.URL, "timed_out", 10)
+	if n := shadow.count(); n > 3 {
+		t.Errorf("%d copies were sent after they had waited too long", n)
+	}
+}
+
+// One keep-alive client gets its answers while the shadow has the copies still.
+func TestSlowShadowStallsNobody(t *testing.T) {
+	release := make(chan struct{})
+	shadow := newUpstream(t, func(http.ResponseWriter, *http.Request) { <-release })
+	_, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\ntimeout 20s\n}\nrespond ok", shadow.URL, teeName(t)))
+	})
+	conn, br := dial(t, addr)
+	for range 2 {
+		fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", addr)
+		resp, err := http.ReadResponse(br, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drain(t, resp)
+	}
+	shadow.wait(2)
+	close(release)
+	waitOutcome(t, shadow.URL, "sent_2xx", 2)
+}
+
+func TestFailuresAreLoggedOnceAMinute(t *testing.T) {
+	dead := caddytest.Addr(t)
+	server, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\n}\nrespond ok", dead, teeName(t)))
+	})
+	for range 20 {
+		get(t, http.DefaultClient, "http://"+addr)
+	}
+	waitOutcome(t, dead, "failed_connect", 20)
+	logs := server.Logs()
+	if n := strings.Count(logs, `"msg":"sending copy"`); n != 1 || !strings.Contains(logs, `"shadow":"`+dead+`"`) {
+		t.Errorf("20 failures were logged %d times, want once, with the shadow's name:\n%s", n, logs)
+	}
+}
+
+// A server that closes idle connections costs no copy.
+func TestClosedIdleConnectionsAreNoticed(t *testing.T) {
+	shadow := newUpstream(t, nil)
+	_, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\n}\nrespond ok", shadow.URL, teeName(t)))
+	})
+	const rest = 150 * time.Millisecond // more than a connection is trusted blindly for
+	for i := range 3 {
+		get(t, http.DefaultClient, "http://"+addr)
+		waitOutcome(t, shadow.URL, "sent_2xx", i+1)
+		shadow.CloseClientConnections()
+		time.Sleep(rest)
+	}
+}
