@@ -109,7 +109,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.takeUp(ctx, recipes); err != nil {
 		return err
 	}
-	h.mappings = newMappings(stubs, h.scenario)
+	h.mappings = newMappings(stubs, h.scenario, h.Seed)
 	return h.subscribe(ctx)
 }
 

@@ -5,6 +5,7 @@ package simulator
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -20,12 +21,23 @@ type mappings struct {
 	set      *wiremock.Set
 	known    map[*wiremock.Mapping]known
 	scenario *scenario.Scenario
+	chance   rand.Source
 }
 
 // known is what can be said of a mapping's answers before there is a request.
 type known struct {
 	response *answer.Response // nil: a template makes it
+	fault    answer.Fault
+	pace     answer.Pace
 	counter  *scenario.Outside
+}
+
+// faults are WireMock's in our words.
+var faults = map[wiremock.Fault]answer.Fault{
+	wiremock.ConnectionReset:   answer.Reset,
+	wiremock.EmptyResponse:     answer.Empty,
+	wiremock.MalformedResponse: answer.Malformed,
+	wiremock.RandomData:        answer.Garbage,
 }
 
 // loadMappings reads the mappings of the configuration; nil if it has none.
@@ -48,42 +60,51 @@ func (h *Handler) loadMappings() ([]*wiremock.Mapping, error) {
 		}
 		all = append(all, inline...)
 	}
-	return all, checkWritable(all)
-}
-
-// checkWritable refuses answers that the simulator has no way to send.
-func checkWritable(all []*wiremock.Mapping) error {
-	for _, m := range all {
-		a, _ := m.Fixed()
-		switch {
-		case a.Fault != "":
-			return fmt.Errorf("mapping '%s': response.fault: not supported", m.Name())
-		case a.Dribble.Chunks > 0:
-			return fmt.Errorf("mapping '%s': response.chunkedDribbleDelay: not supported", m.Name())
-		}
-	}
-	return nil
+	return all, nil
 }
 
 // newMappings prepares mappings to be answered; nil if there are none.
-func newMappings(all []*wiremock.Mapping, s *scenario.Scenario) *mappings {
+func newMappings(all []*wiremock.Mapping, s *scenario.Scenario, seed *uint64) *mappings {
 	if len(all) == 0 {
 		return nil
 	}
-	m := &mappings{set: wiremock.NewSet(all), known: make(map[*wiremock.Mapping]known, len(all)), scenario: s}
+	m := &mappings{
+		set:      wiremock.NewSet(all),
+		known:    make(map[*wiremock.Mapping]known, len(all)),
+		scenario: s,
+		chance:   latency.Random(),
+	}
+	if seed != nil {
+		m.chance = latency.Seeded(*seed)
+	}
 	for _, mapping := range all {
-		k := known{counter: s.Outside(mapping.Name(), mapping.Status())}
-		if fixed, ok := mapping.Fixed(); ok {
-			k.response = messageOf(&fixed)
-		}
-		m.known[mapping] = k
+		m.known[mapping] = know(mapping, s)
 	}
 	return m
+}
+
+// know prepares a mapping's answers.
+func know(mapping *wiremock.Mapping, s *scenario.Scenario) known {
+	said, fixed := mapping.Fixed()
+	k := known{
+		fault: faults[said.Fault],
+		pace:  answer.Pace{Chunks: said.Dribble.Chunks, Duration: said.Dribble.Duration},
+	}
+	if fixed {
+		k.response = messageOf(&said)
+	}
+	status := said.Status
+	if !k.fault.Answers() {
+		status = scenario.NoStatus
+	}
+	k.counter = s.Outside(mapping.Name(), status)
+	return k
 }
 
 // decide says what the mapping that matches a request answers, if one does.
 // The error is that of reading the request's body.
 func (m *mappings) decide(r *wiremock.Request) (a answer.Answer, found bool, err error) {
+	r.Random = m.chance
 	mapping, err := m.set.Match(r)
 	if mapping == nil {
 		return answer.Answer{}, false, err
@@ -91,7 +112,9 @@ func (m *mappings) decide(r *wiremock.Request) (a answer.Answer, found bool, err
 	said, k := mapping.Answer(r), m.known[mapping]
 	a = answer.Answer{
 		Response: k.response,
-		Latency:  said.Wait(latency.Random()),
+		Latency:  said.Wait(m.chance),
+		Fault:    k.fault,
+		Pace:     k.pace,
 		Route:    mapping.Name(),
 	}
 	if a.Response == nil {

@@ -4,11 +4,15 @@
 package simulator
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -199,5 +203,62 @@ func TestLargeBodyForAMappingIsRefused(t *testing.T) {
 	}
 	if status, _ := read(t, resp); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("got %d", status)
+	}
+}
+
+// TestMappingsBreakAndDribble holds that mappings have the faults and the pace
+// of the simulator.
+func TestMappingsBreakAndDribble(t *testing.T) {
+	name := "broken-" + caddytest.Addr(t) // metrics count on from one run to the next
+	_, url := serve(t, "route {", "metrics /metrics", "simulator {", "name "+name, "mappings "+stubFile(t, `[
+		{"name":"reset","request":{"url":"/reset"},"response":{"fault":"CONNECTION_RESET_BY_PEER"}},
+		{"name":"empty","request":{"url":"/empty"},"response":{"fault":"EMPTY_RESPONSE"}},
+		{"name":"malformed","request":{"url":"/malformed"},"response":{"fault":"MALFORMED_RESPONSE_CHUNK"}},
+		{"name":"garbage","request":{"url":"/garbage"},"response":{"fault":"RANDOM_DATA_THEN_CLOSE"}},
+		{"name":"dribble","request":{"url":"/dribble"},"response":{"body":"{{request.method}} drop by drop","transformers":["response-template"],
+			"chunkedDribbleDelay":{"numberOfChunks":4,"totalDuration":200}}}]`), "}", "}")
+	for path, check := range map[string]func(got []byte, err error) bool{
+		"/reset": func(got []byte, err error) bool { return len(got) == 0 && errors.Is(err, syscall.ECONNRESET) },
+		"/empty": func(got []byte, err error) bool { return len(got) == 0 && err == nil },
+		"/malformed": func(got []byte, err error) bool {
+			return bytes.HasPrefix(got, []byte("HTTP/1.1 200 OK\r\n")) && err == nil
+		},
+		"/garbage": func(got []byte, err error) bool { return len(got) > 0 && got[0] != 'H' && err == nil },
+	} {
+		conn := dial(t, url)
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path)
+		if got, err := io.ReadAll(conn); !check(got, err) {
+			t.Errorf("%s: got %.100q, error %v", path, got, err)
+		}
+	}
+	started := time.Now()
+	if status, body := get(t, url+"/dribble"); status != 200 || body != "GET drop by drop" {
+		t.Errorf("dribble: got %d %s", status, body)
+	}
+	if took := time.Since(started); took < 200*time.Millisecond {
+		t.Errorf("dribble: took %s", took)
+	}
+	_, metrics := get(t, url+"/metrics")
+	for _, want := range []string{
+		`caddy_simulator_requests_total{code="fault",route="reset",simulator="` + name + `"} 1`,
+		`caddy_simulator_requests_total{code="2xx",route="malformed",simulator="` + name + `"} 1`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("%s is not in the metrics", want)
+		}
+	}
+}
+
+func TestSeedRepeatsTemplates(t *testing.T) {
+	stub := stubFile(t, `{"response":{"body":"{{randomValue}}","transformers":["response-template"]}}`)
+	var values []string
+	for _, seed := range []string{"seed 7", "seed 7", "seed 8"} {
+		addr := caddytest.Addr(t)
+		caddytest.Run(t, site(addr, "simulator {", "mappings "+stub, seed, "}"))
+		_, body := get(t, "http://"+addr)
+		values = append(values, body)
+	}
+	if values[0] != values[1] || values[0] == values[2] {
+		t.Errorf("got %q", values)
 	}
 }

@@ -33,14 +33,11 @@ func (m *Mapping) Name() string {
 	return cmp.Or(m.name, m.id, m.url.text)
 }
 
-// Fixed gives the answer if it is the same for every request; ok is false if
-// a template makes it.
+// Fixed gives what is the same for every request; ok is false if a template
+// makes the body or the header.
 func (m *Mapping) Fixed() (a Answer, ok bool) {
 	return m.response.answer, m.response.body == nil && m.response.headers == nil
 }
-
-// Status is the status of all its answers.
-func (m *Mapping) Status() int { return m.response.answer.Status }
 
 // defaultPriority is that of mappings which give none; 1 is the highest.
 const defaultPriority = 5
