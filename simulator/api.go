@@ -21,20 +21,23 @@ const DefaultAdmin = "/_admin"
 // endpoint is one path of the recipe API.
 type endpoint struct {
 	methods []string
-	serve   func(*Handler, http.ResponseWriter, *http.Request) error
+	serve   apiFunc
 }
 
-// endpoints are the paths of origin_simulator's API, below the prefix. As
-// there, restart and clear_current_count take a GET too.
+type apiFunc = func(*Handler, http.ResponseWriter, *http.Request) error
+
+// endpoints are the paths of origin_simulator's API, below the prefix, and
+// restart_clock. As there, restart and clear_current_count take a GET too.
 var endpoints = map[string]endpoint{
 	"/status":              {reading, (*Handler).serveStatus},
 	"/current_recipe":      {reading, (*Handler).serveCurrentRecipe},
 	"/routes":              {reading, (*Handler).serveRoutes},
 	"/routes_status":       {reading, (*Handler).serveRoutesStatus},
 	"/current_count":       {reading, (*Handler).serveCurrentCount},
-	"/add_recipe":          {posting, (*Handler).serveAddRecipe},
-	"/restart":             {either, (*Handler).serveRestart},
-	"/clear_current_count": {either, (*Handler).serveClearCount},
+	"/add_recipe":          {posting, sameSite((*Handler).serveAddRecipe)},
+	"/restart":             {either, sameSite((*Handler).serveRestart)},
+	"/restart_clock":       {posting, sameSite((*Handler).serveRestartClock)},
+	"/clear_current_count": {either, sameSite((*Handler).serveClearCount)},
 }
 
 var (
@@ -127,6 +130,14 @@ func (h *Handler) serveClearCount(w http.ResponseWriter, _ *http.Request) error 
 func (h *Handler) serveRestart(w http.ResponseWriter, _ *http.Request) error {
 	h.scenario.Forget()
 	h.logger.Info("all recipes forgotten")
+	return sendText(w, http.StatusOK, "ok!")
+}
+
+func (h *Handler) serveRestartClock(w http.ResponseWriter, _ *http.Request) error {
+	if err := h.scenario.Rewind(); err != nil {
+		return sendError(w, http.StatusInternalServerError, err)
+	}
+	h.logger.Info("all recipes start again")
 	return sendText(w, http.StatusOK, "ok!")
 }
 

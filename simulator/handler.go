@@ -19,6 +19,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
+	"github.com/caddy-rehearsal/rehearsal/simulator/livepage"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
 )
@@ -78,6 +79,7 @@ type Handler struct {
 	logger   *zap.Logger
 	scenario *scenario.Scenario
 	mappings *mappings
+	page     *livepage.Page
 	held     []hold
 }
 
@@ -110,6 +112,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	h.mappings = newMappings(stubs, h.scenario, h.Seed)
+	h.page = livepage.New(h.scenario)
 	return h.subscribe(ctx)
 }
 

@@ -8,6 +8,9 @@ import "github.com/prometheus/client_golang/prometheus"
 // noRoute is the label of requests that no route took.
 const noRoute = "none"
 
+// latencyBounds are the seconds between which latencies are counted.
+var latencyBounds = []float64{0, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+
 var (
 	requestsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "caddy",
@@ -21,7 +24,7 @@ var (
 		Subsystem: "simulator",
 		Name:      "latency_seconds",
 		Help:      "Latency imposed on answers.",
-		Buckets:   []float64{0, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		Buckets:   latencyBounds,
 	}, []string{"simulator", "route"})
 )
 

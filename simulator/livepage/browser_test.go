@@ -1,0 +1,154 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livepage_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a test waits for what must come to pass.
+const patience = 60 * time.Second
+
+// browser is a tab of a real Chromium.
+type browser struct {
+	t    testing.TB
+	ctx  context.Context
+	site string // all that the page may load from
+
+	mu       sync.Mutex
+	faults   []string
+	requests int
+}
+
+// open opens a page of a site. When the test ends, the page must have had no
+// errors and asked no other site for anything.
+func open(t testing.TB, site, path string) *browser {
+	t.Helper()
+	b := start(t, site)
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, fault := range b.faults {
+			t.Error(fault)
+		}
+	})
+	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(site+path))
+	return b
+}
+
+func start(t testing.TB, site string) *browser {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(patience),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	ctx, _ = chromedp.NewExecAllocator(ctx, options...)
+	b := &browser{t: t, site: site}
+	b.ctx, _ = chromedp.NewContext(ctx, chromedp.WithListener(b.listen))
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(b.ctx) // waits until the browser has ended
+		cancel()
+	})
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+		return err
+	}))
+	return b
+}
+
+// listen notes what a good page does not do.
+func (b *browser) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.faults = append(b.faults, "exception: "+e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		said, _ := json.Marshal(e.Args)
+		b.faults = append(b.faults, "console: "+string(said))
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "400 (Bad Request)") {
+			b.faults = append(b.faults, "log: "+e.Entry.Text+" "+e.Entry.URL)
+		}
+	case *network.EventRequestWillBeSent:
+		b.requests++
+		if url := e.Request.URL; !strings.HasPrefix(url, b.site+"/") && url != "about:blank" {
+			b.faults = append(b.faults, "request to "+url)
+		}
+	}
+}
+
+func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// eval evaluates an expression in the page.
+func eval[T any](b *browser, expression string) T {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// click clicks an element, once the page has nothing else to do.
+func (b *browser) click(selector string) {
+	b.t.Helper()
+	eval[int](b, fmt.Sprintf("setTimeout(() => document.querySelector(%q).click())", selector))
+}
+
+// fill sets the text of a field.
+func (b *browser) fill(selector, text string) {
+	b.t.Helper()
+	eval[string](b, fmt.Sprintf("document.querySelector(%q).value = %q", selector, text))
+}
+
+// press types text or presses keys in the element that has the focus.
+func (b *browser) press(keys string, options ...chromedp.KeyOption) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys, options...))
+}
+
+// requested tells how many requests the page has sent.
+func (b *browser) requested() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.requests
+}
+
+// until waits until an expression holds in the page.
+func (b *browser) until(condition string) {
+	b.t.Helper()
+	if !b.within(patience, condition) {
+		b.t.Fatalf("it did not come to pass: %s\n%s", condition, eval[string](b, "document.body.innerText"))
+	}
+}
+
+// within waits a while for an expression to hold. In a page that is being left
+// nothing holds.
+func (b *browser) within(limit time.Duration, condition string) bool {
+	b.t.Helper()
+	evaluate := chromedp.Evaluate[bool]("Boolean(" + condition + ")")
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if holds, err := chromedp.Run(b.ctx, evaluate); err == nil && holds {
+			return true
+		}
+	}
+	return false
+}

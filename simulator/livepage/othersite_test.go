@@ -1,0 +1,42 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livepage_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestOtherSitesPageChangesNothing holds for a page of another origin that a
+// browser has open: neither a form, nor a script, nor a link does anything.
+func TestOtherSitesPageChangesNothing(t *testing.T) {
+	url := serve(t, "stage 0 204")
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<form method="post" enctype="text/plain" action="%[1]s/_admin/add_recipe">`+
+			`<input name='{"stages":[{"status":500}],"body":"' value='"}'><button>Win</button></form>`+
+			`<a href="%[1]s/_admin/restart">Win</a>`, url)
+	}))
+	defer other.Close()
+	b := start(t, other.URL)
+	for _, selector := range []string{"button", "a"} {
+		b.do(chromedp.Navigate(other.URL))
+		b.click(selector)
+		b.until(`document.body.innerText.includes("a page of another site may not do this")`)
+	}
+	b.do(chromedp.Navigate(other.URL))
+	script := fmt.Sprintf(`fetch("%s/_admin/restart_clock", {method: "POST", mode: "no-cors"}).then(() => document.title = "sent")`, url)
+	eval[*struct{}](b, "void "+script)
+	b.until(`document.title === "sent"`)
+	if status, _, _ := ask(t, "GET", url+"/", ""); status != 204 {
+		t.Errorf("what runs answers %d", status)
+	}
+	if routes := look(t, url+"/_admin/live.json").Routes; len(routes) != 1 || routes[0].Stages[0].Status != 204 {
+		t.Errorf("what runs became %+v", routes)
+	}
+}

@@ -1,0 +1,197 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livepage_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+// card is the card of a route, current its stage in force.
+func card(route string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("article")].find((a) => a.querySelector("h3").textContent === %q)`, route)
+}
+
+func current(route string) string { return card(route) + `?.querySelector("[aria-current=step]")` }
+
+// TestStagesMove holds that the page follows a route from stage to stage by
+// itself, and that the marker moves within one.
+func TestStagesMove(t *testing.T) {
+	url := serve(t, "stage 0 200", "stage 5s 503 lognormal(70ms,0.3)", "stage 9000h 404")
+	b := open(t, url, "/_admin/")
+	first := current("/*") + `?.innerText.includes("200")`
+	for begin := time.Now(); !b.within(4*time.Second, first); { // it may have taken longer to load
+		if time.Since(begin) > patience {
+			t.Fatal("the first stage was never seen")
+		}
+		ask(t, "POST", url+"/_admin/restart_clock", "")
+	}
+	b.until(current("/*") + `?.innerText.includes("503 lognormal(70ms,0.3)")`)
+	b.until(card("/*") + `.querySelector(".where").textContent.startsWith("Stage 2 of 3, 374d ")`)
+	post(t, url, `{"route":"/slow","stages":[{"at":0},{"at":"1m"}]}`)
+	done := `parseFloat(` + current("/slow") + `?.style.getPropertyValue("--done"))`
+	b.until(done + " > 0")
+	before := eval[float64](b, done)
+	b.until(fmt.Sprintf("%s > %v", done, before))
+}
+
+// TestCountsMove holds for the numbers, by status, by latency, and as a rate.
+func TestCountsMove(t *testing.T) {
+	url := serve(t, "stage 0 503 2ms")
+	b := open(t, url, "/_admin/")
+	b.until(`document.querySelector("#connection").textContent === "Live"`)
+	for range 25 {
+		ask(t, "GET", url+"/", "")
+	}
+	row := func(place, name string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll(%q)].find((row) => row.firstChild.textContent === %q)?.innerText.split(/\s+/).join(" ")`, place+" li", name)
+	}
+	b.until(`document.querySelector("#total").textContent === "25"`)
+	b.until(row("#mix", "503") + ` === "503 100% 25"`)
+	b.until(row("article .mix", "503") + ` === "503 100% 25"`)
+	b.until(row("#latency", "1ms–5ms") + ` === "1ms–5ms 100%"`)
+	b.until(row("article .chart", "1ms–5ms") + ` === "1ms–5ms 100%"`)
+	b.until(`document.querySelector("#rates polyline").getAttribute("points").split(" ").some((point) => Number(point.split(",")[1]) < 29)`)
+
+	stop := keepAsking(url)
+	b.until(`Number(document.querySelector("#rate").textContent) > 1`)
+	b.until(`Number(document.querySelector("article .numbers strong").textContent) > 1`)
+	stop()
+	b.until(`document.querySelector("#rate").textContent === "0"`)
+}
+
+// keepAsking asks about a hundred times a second until it is stopped.
+func keepAsking(url string) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			if resp, err := http.Get(url); err == nil {
+				resp.Body.Close()
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// TestPostedRecipeAppears holds for one that is posted on the page, that what
+// is posted elsewhere appears too, and that a route can be looked for.
+func TestPostedRecipeAppears(t *testing.T) {
+	url := serve(t)
+	b := open(t, url, "/_admin/")
+	b.until(`document.querySelector("#found").textContent.startsWith("No recipe yet")`)
+	b.click("#post button[type=submit]")
+	b.until(`document.querySelector("#recipe-notice").textContent === "Posted. Recipes in force: 1."`)
+	b.until(current("/example") + `?.innerText.includes("200 50ms")`)
+	if status, _, body := ask(t, "GET", url+"/example", ""); status != 200 || !strings.HasPrefix(body, `{"hello": "world"`) {
+		t.Errorf("the example answers %d %.100s", status, body)
+	}
+	post(t, url, `{"route":"/elsewhere","stages":[{"status":418}]}`)
+	b.until(current("/elsewhere") + `?.innerText.includes("418")`)
+	b.click("#current")
+	b.until(`document.querySelector("#recipe").value.includes('"status": 418')`)
+	b.tabTo("#find")
+	b.press("exam")
+	b.until(`document.querySelectorAll("article").length === 1 && document.querySelector("#found").textContent === "1 of 2"`)
+}
+
+// TestInvalidRecipeShowsItsError holds that the field and the fault are told
+// beside the form, and that what runs goes on.
+func TestInvalidRecipeShowsItsError(t *testing.T) {
+	url := serve(t, "stage 0 204")
+	b := open(t, url, "/_admin/")
+	b.fill("#recipe", `{"stages":[{"status":200},{"at":"1s","latency":"fast"}]}`)
+	b.click("#post button[type=submit]")
+	b.until(`document.querySelector("#recipe-problem .field")?.textContent === "stages[1].latency"`)
+	b.until(`document.querySelector("#recipe-problem").textContent.includes("'fast'")`)
+	b.until(`document.querySelector("#recipe").getAttribute("aria-invalid") === "true" && document.activeElement.id === "recipe"`)
+	b.until(current("/*") + `?.innerText.includes("204")`)
+	b.fill("#recipe", `{"stages":[{"status":201}]}`)
+	b.click("#post button[type=submit]")
+	b.until(current("/*") + `?.innerText.includes("201")`)
+	b.until(`document.querySelector("#recipe-problem").textContent === "" && !document.querySelector("#recipe").hasAttribute("aria-invalid")`)
+}
+
+// TestMarkupStaysText holds for everything that somebody else may have posted.
+func TestMarkupStaysText(t *testing.T) {
+	const markup = `<img src=x onerror=globalThis.caught=1><script>globalThis.caught=1</script>`
+	url := serve(t)
+	post(t, url, fmt.Sprintf(`{"route":"/%[1]s","body":"%[1]s","headers":{"x-markup":"%[1]s"},"stages":[{}]}`, markup))
+	b := open(t, url, "/_admin/")
+	b.until(fmt.Sprintf(`document.querySelector("h3")?.textContent === "/%s"`, markup))
+	b.fill("#recipe", `{"`+markup+`": 1}`)
+	b.click("#post button[type=submit]")
+	b.until(`document.querySelector("#recipe-problem").textContent.includes("<img")`)
+	b.tabTo("#find")
+	b.press("<img")
+	b.until(`document.querySelector("#found").textContent === "1"`)
+	if eval[bool](b, `"caught" in globalThis || document.querySelectorAll("img, body script").length > 0`) {
+		t.Error("markup of a recipe became part of the page")
+	}
+}
+
+// TestNarrow holds that nothing has to be scrolled sideways at 400 pixels.
+func TestNarrow(t *testing.T) {
+	url := serve(t, "stage 0 200", "stage 1ms 503 p50=20ms,p90=80ms,p99=300ms", "stage 9000h 404 30m")
+	long := strings.Repeat("long", 50)
+	var stages []string
+	for i := range 40 {
+		stages = append(stages, fmt.Sprintf(`{"at":"%dm","status":%d}`, i, 200+i))
+	}
+	post(t, url, fmt.Sprintf(`{"route":"/%[1]s","body":"%[1]s","stages":[%[2]s]}`, long, strings.Join(stages, ",")))
+	b := open(t, url, "/_admin/")
+	b.fill("#recipe", `{"`+long+`":1}`)
+	b.click("#post button[type=submit]")
+	b.until(`document.querySelectorAll("article").length === 2 && document.querySelector("#recipe-problem").textContent !== ""`)
+	for _, width := range []int64{400, 700, 1280} {
+		b.do(chromedp.EmulateViewport(width, 800))
+		if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+			t.Errorf("at %d pixels, %d more are needed", width, over)
+		}
+	}
+}
+
+// TestHiddenPageAsksNothing holds for a tab that nobody looks at.
+func TestHiddenPageAsksNothing(t *testing.T) {
+	b := open(t, serve(t), "/_admin/")
+	live := `document.querySelector("#connection").textContent === "Live"`
+	b.until(live)
+	eval[bool](b, `Object.defineProperty(document, "hidden", { value: true, configurable: true }) && document.dispatchEvent(new Event("visibilitychange"))`)
+	b.until(`document.querySelector("#connection").textContent === "Paused"`)
+	before := b.requested()
+	time.Sleep(2500 * time.Millisecond)
+	if n := b.requested() - before; n > 0 {
+		t.Errorf("it asked %d times although nobody looks", n)
+	}
+	eval[bool](b, `Object.defineProperty(document, "hidden", { value: false }) && document.dispatchEvent(new Event("visibilitychange"))`)
+	b.until(live)
+}
+
+// TestLostConnection holds that the page says so, and goes on when the server
+// is there again.
+func TestLostConnection(t *testing.T) {
+	addr := caddytest.Addr(t)
+	s := caddytest.Run(t, site(addr))
+	b := start(t, "http://"+addr) // failed requests are errors in its log
+	b.do(chromedp.Navigate("http://" + addr + "/_admin/"))
+	live := `document.querySelector("#connection").textContent === "Live"`
+	b.until(live)
+	s.Reload("http://" + addr + " {\nrespond 503\n}\n")
+	b.until(`document.querySelector("#connection").textContent === "No connection, trying again: the server answers 503"`)
+	s.Reload(site(addr))
+	b.until(live)
+}

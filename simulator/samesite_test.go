@@ -1,0 +1,62 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestOtherSitesMayNotChangeAnything holds for what browsers say of a request,
+// and that programs which say nothing go on.
+func TestOtherSitesMayNotChangeAnything(t *testing.T) {
+	_, url := serve(t, "simulator {\n stage 0 204\n admin\n}")
+	for name, tc := range map[string]struct {
+		header http.Header
+		want   bool
+	}{
+		"curl":                    {http.Header{}, true},
+		"own page":                {http.Header{"Sec-Fetch-Site": {"same-origin"}, "Origin": {url}}, true},
+		"address bar":             {http.Header{"Sec-Fetch-Site": {"none"}}, true},
+		"own page, old browser":   {http.Header{"Origin": {url}}, true},
+		"other site":              {http.Header{"Sec-Fetch-Site": {"cross-site"}, "Origin": {"https://example.com"}}, false},
+		"other port or host":      {http.Header{"Sec-Fetch-Site": {"same-site"}}, false},
+		"other site, old browser": {http.Header{"Origin": {"https://example.com"}}, false},
+		"hidden origin":           {http.Header{"Origin": {"null"}}, false},
+	} {
+		for _, step := range []struct {
+			method, path string
+			status       int
+		}{
+			{"POST", "/add_recipe", 201},
+			{"POST", "/restart_clock", 200},
+			{"GET", "/clear_current_count", 200},
+			{"GET", "/restart", 200},
+			{"POST", "/restart", 200},
+		} {
+			req, err := http.NewRequest(step.method, url+"/_admin"+step.path, strings.NewReader(`{"stages":[{}]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = tc.header
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			status, body := read(t, resp)
+			if tc.want && status == step.status {
+				continue
+			}
+			var problem struct{ Error string }
+			if json.Unmarshal([]byte(body), &problem) != nil || tc.want || status != 403 || problem.Error == "" {
+				t.Errorf("%s, %s %s: got %d %s", name, step.method, step.path, status, body)
+			}
+		}
+	}
+	if status, body := get(t, url+"/_admin/routes"); status != 200 || body == "" {
+		t.Errorf("reading: got %d %s", status, body)
+	}
+}

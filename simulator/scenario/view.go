@@ -1,0 +1,69 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+)
+
+// View is a route at a moment, for those who watch. It is put together from
+// what is counted anyway, so that watching costs the requests nothing.
+type View struct {
+	// Recipe is what the route runs. It is shared, must not be changed, and is
+	// another one as soon as the route has another recipe or starts again.
+	Recipe *recipe.Recipe
+	// Elapsed is where the route is on the timeline of its stages.
+	Elapsed time.Duration
+	// Stage is the number of the stage in force, counted from 1; 0 is before
+	// the first one.
+	Stage int
+	// Counts are the answers since the counts were cleared.
+	Counts Counts
+	// Latencies are the answers by imposed latency, one number for each of
+	// LatencyBounds and one for what is above. They are never cleared.
+	Latencies []uint64
+}
+
+// Views gives all routes as they are now, sorted by pattern.
+func (s *Scenario) Views() []View {
+	routes := s.table.Load().routes
+	now := time.Now()
+	views := make([]View, len(routes))
+	for i, r := range routes {
+		views[i] = View{
+			Recipe:    &r.recipe,
+			Elapsed:   now.Sub(r.timeline.begun),
+			Stage:     r.timeline.stage(now),
+			Counts:    r.counts.byStatus(),
+			Latencies: latencies(r.latency),
+		}
+	}
+	return views
+}
+
+// LatencyBounds gives the upper bounds, in seconds, by which latencies are
+// counted.
+func LatencyBounds() []float64 { return slices.Clone(latencyBounds) }
+
+// latencies reads how many answers a metric has counted between its bounds.
+func latencies(metric prometheus.Observer) []uint64 {
+	n := make([]uint64, len(latencyBounds)+1)
+	var sum dto.Metric
+	if histogram, ok := metric.(prometheus.Metric); !ok || histogram.Write(&sum) != nil {
+		return n
+	}
+	var below uint64
+	for i, bucket := range sum.GetHistogram().GetBucket() {
+		n[i] = bucket.GetCumulativeCount() - below
+		below = bucket.GetCumulativeCount()
+	}
+	n[len(n)-1] = sum.GetHistogram().GetSampleCount() - below
+	return n
+}
