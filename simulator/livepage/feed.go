@@ -69,7 +69,7 @@ func (p *Page) look(find string) feed {
 	var shown []scenario.View
 	for _, view := range views {
 		add(f.Latencies, view.Latencies)
-		if !strings.Contains(view.Recipe.Route, find) {
+		if !strings.Contains(view.Name, find) {
 			continue
 		}
 		f.Found++

@@ -8,25 +8,24 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
 )
 
 // mostStages bounds how many stages of a route are shown.
 const mostStages = 100
 
-// text is what the page says of a recipe while it runs.
+// text is what the page says of a recipe while it runs, or of a mapping.
 type text struct {
 	// ID is another one for every start of every recipe.
 	ID    uint64 `json:"id"`
 	Route string `json:"route"`
 	// Words are what the recipe says beside its stages.
-	Words  []string `json:"words"`
-	Stages []stage  `json:"stages"`
+	Words []string `json:"words"`
+	// Stages are missing for a mapping.
+	Stages []stage `json:"stages,omitempty"`
 	// More is the number of stages that are not shown.
 	More int `json:"more"`
 }
@@ -41,7 +40,11 @@ type stage struct {
 
 var ids atomic.Uint64
 
-func newText(r *recipe.Recipe) *text {
+func newText(view scenario.View) *text {
+	r := view.Recipe
+	if r == nil {
+		return &text{ID: ids.Add(1), Route: view.Name, Words: []string{"mapping"}}
+	}
 	t := &text{
 		ID:    ids.Add(1),
 		Route: r.Route,
@@ -101,32 +104,4 @@ func valueOf(value json.RawMessage) string {
 		}
 	}
 	return " " + out
-}
-
-// texts keeps what was said of recipes as long as they run: some are large, and
-// the page tells by the ID that nothing has changed.
-type texts struct {
-	mu    sync.Mutex
-	known map[*recipe.Recipe]*text
-}
-
-// of gives the texts of the routes that are shown, out of those that run.
-func (t *texts) of(shown, running []scenario.View) []*text {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known := make(map[*recipe.Recipe]*text, len(shown))
-	for _, view := range running {
-		if said, ok := t.known[view.Recipe]; ok {
-			known[view.Recipe] = said
-		}
-	}
-	t.known = known
-	list := make([]*text, len(shown))
-	for i, view := range shown {
-		if known[view.Recipe] == nil {
-			known[view.Recipe] = newText(view.Recipe)
-		}
-		list[i] = known[view.Recipe]
-	}
-	return list
 }

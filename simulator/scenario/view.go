@@ -4,6 +4,7 @@
 package scenario
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -13,11 +14,15 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 )
 
-// View is a route at a moment, for those who watch. It is put together from
-// what is counted anyway, so that watching costs the requests nothing.
+// View is a route, or what else decides answers, at a moment, for those who
+// watch. It is put together from what is counted anyway, so that watching costs
+// the requests nothing.
 type View struct {
-	// Recipe is what the route runs. It is shared, must not be changed, and is
-	// another one as soon as the route has another recipe or starts again.
+	// Name is the pattern of the route.
+	Name string
+	// Recipe is what the route runs; nil for what is decided outside of recipes.
+	// It is shared, must not be changed, and is another one as soon as the route
+	// has another recipe or starts again.
 	Recipe *recipe.Recipe
 	// Elapsed is where the route is on the timeline of its stages.
 	Elapsed time.Duration
@@ -31,21 +36,33 @@ type View struct {
 	Latencies []uint64
 }
 
-// Views gives all routes as they are now, sorted by pattern.
+// Views gives all routes as they are now, sorted by pattern, and then what is
+// decided outside of recipes, sorted by name.
 func (s *Scenario) Views() []View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	routes := s.table.Load().routes
 	now := time.Now()
-	views := make([]View, len(routes))
-	for i, r := range routes {
-		views[i] = View{
-			Recipe:    &r.recipe,
-			Elapsed:   now.Sub(r.timeline.begun),
-			Stage:     r.timeline.stage(now),
-			Counts:    r.counts.byStatus(),
-			Latencies: latencies(r.latency),
-		}
+	views := make([]View, 0, len(routes)+len(s.outside))
+	for _, r := range routes {
+		view := viewOf(r.counts)
+		view.Recipe = &r.recipe
+		view.Elapsed = now.Sub(r.timeline.begun)
+		view.Stage = r.timeline.stage(now)
+		views = append(views, view)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.outside)) {
+		views = append(views, viewOf(s.outside[name]))
 	}
 	return views
+}
+
+func viewOf(c *counts) View {
+	return View{
+		Name:      c.labels["route"],
+		Counts:    c.byStatus(),
+		Latencies: latencies(latencySeconds.With(c.labels)),
+	}
 }
 
 // LatencyBounds gives the upper bounds, in seconds, by which latencies are

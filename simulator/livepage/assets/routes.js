@@ -36,7 +36,7 @@ const parts = new WeakMap(); // of cards
 function newCard(route) {
   const made = {
     where: element("p", "where"),
-    bar: timeline(route),
+    bar: route.stages ? timeline(route) : null, // a mapping has none
     rate: element("strong", ""),
     total: element("span", ""),
     clock: element("span", ""),
@@ -47,9 +47,9 @@ function newCard(route) {
   const card = element("article", "panel route",
     element("div", "title", title, made.where),
     element("p", "words", ...route.words.map((word) => element("span", "word", word))),
-    made.bar,
+    made.bar ?? "",
     element("p", "small", route.more > 0 ? `${count(route.more)} more stages are not shown` : ""),
-    element("p", "numbers", made.rate, " requests per second · ", made.total, " in all · clock at ", made.clock),
+    element("p", "numbers", made.rate, " requests per second · ", made.total, " in all", made.clock),
     element("div", "pair",
       element("section", "", element("h4", "", "Status mix"), made.mix),
       element("section", "", element("h4", "", "Imposed latency"), made.latency)));
@@ -61,10 +61,12 @@ function newCard(route) {
 function update(card, route, bounds) {
   const history = histories.get(route.route);
   const made = parts.get(card);
-  say(made.where, move(made.bar, route));
   say(made.rate, rate(history.rate()));
   say(made.total, count(total(route.requests)));
-  say(made.clock, duration(Math.floor(route.elapsed)));
+  if (made.bar) {
+    say(made.where, move(made.bar, route));
+    say(made.clock, ` · clock at ${duration(Math.floor(route.elapsed))}`);
+  }
   mix(made.mix, history.requests(), route.requests);
   histogram(made.latency, bounds, history.latencies());
 }
