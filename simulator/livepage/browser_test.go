@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -50,22 +51,44 @@ func open(t testing.TB, site, path string) *browser {
 
 func start(t testing.TB, site string) *browser {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(patience),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
-	ctx, _ = chromedp.NewExecAllocator(ctx, options...)
 	b := &browser{t: t, site: site}
-	b.ctx, _ = chromedp.NewContext(ctx, chromedp.WithListener(b.listen))
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(b.ctx) // waits until the browser has ended
-		cancel()
-	})
+	tab, _ := chromedp.NewContext(chromium(t), chromedp.WithListener(b.listen))
+	t.Cleanup(func() { _ = chromedp.Cancel(tab) })
+	b.ctx = tab
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 		return err
 	}))
 	return b
+}
+
+// TestMain ends the browser that tests have started.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if started != nil {
+		_ = chromedp.Cancel(started)
+	}
+	os.Exit(code)
+}
+
+var started context.Context // the browser that all tests share
+
+// chromium gives the browser, and starts it for the first test.
+func chromium(t testing.TB) context.Context {
+	t.Helper()
+	if started != nil {
+		return started
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(patience),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	allocator, _ := chromedp.NewExecAllocator(context.Background(), options...)
+	browser, _ := chromedp.NewContext(allocator)
+	if err := chromedp.Do(browser); err != nil {
+		t.Fatalf("starting Chromium: %v", err)
+	}
+	started = browser
+	return started
 }
 
 // listen notes what a good page does not do.

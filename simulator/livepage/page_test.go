@@ -44,6 +44,25 @@ func TestStagesMove(t *testing.T) {
 	b.until(fmt.Sprintf("%s > %v", done, before))
 }
 
+// TestStagesTellWhatElseTheySay holds for faults, shares, ramps, loops, and a
+// recipe that begins later.
+func TestStagesTellWhatElseTheySay(t *testing.T) {
+	url := serve(t)
+	post(t, url, `{"route":"/all","loop":"2h","seed":7,"stages":[`+
+		`{"status":503,"latency":"1s","percent":25,"fault":"reset 10","ramp":true},`+
+		`{"at":"1h","latency":"2s","dribble":"10 5s","body":"own"}]}`)
+	post(t, url, fmt.Sprintf(`{"route":"/later","start":%q,"stages":[{}]}`, time.Now().Add(48*time.Hour).Format(time.RFC3339)))
+	b := open(t, url, "/_admin/")
+	b.until(card("/later") + `?.querySelector(".where").textContent.startsWith("Begins in ")`)
+	for _, words := range []string{"loop 2h", "seed 7", "percent 25", "fault reset 10", "ramp", "dribble 10 5s", "body own"} {
+		b.until(fmt.Sprintf(`[...%s.querySelectorAll(".word")].some((word) => word.textContent === %q)`, card("/all"), words))
+	}
+	b.until(card("/all") + `.querySelector(".where").textContent.startsWith("Stage 1 of 2, ")`)
+	if eval[bool](b, card("/all")+`.querySelector(".endless") !== null`) {
+		t.Error("a stage stays although the recipe loops")
+	}
+}
+
 // TestCountsMove holds for the numbers, by status, by latency, and as a rate.
 func TestCountsMove(t *testing.T) {
 	url := serve(t, "stage 0 503 2ms")

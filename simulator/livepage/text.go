@@ -26,6 +26,8 @@ type text struct {
 	Words []string `json:"words"`
 	// Stages are missing for a mapping.
 	Stages []stage `json:"stages,omitempty"`
+	// Period is the seconds after which they begin again; 0 if they do not.
+	Period float64 `json:"period"`
 	// More is the number of stages that are not shown.
 	More int `json:"more"`
 }
@@ -46,10 +48,11 @@ func newText(view scenario.View) *text {
 		return &text{ID: ids.Add(1), Route: view.Name, Words: []string{"mapping"}}
 	}
 	t := &text{
-		ID:    ids.Add(1),
-		Route: r.Route,
-		Words: words(r, "route", "stages"),
-		More:  max(0, len(r.Stages)-mostStages),
+		ID:     ids.Add(1),
+		Route:  r.Route,
+		Words:  words(r, "route", "stages"),
+		Period: r.Period().Seconds(),
+		More:   max(0, len(r.Stages)-mostStages),
 	}
 	for _, s := range r.Stages[:len(r.Stages)-t.More] {
 		t.Stages = append(t.Stages, stage{

@@ -3,13 +3,13 @@
 
 package scenario
 
-// Rewind starts the clock of every recipe in force again. What was fetched from
-// origins is kept.
+// Rewind starts the clock of every recipe in force again, unless the recipe says
+// when that was 0. What was fetched from origins is kept.
 func (s *Scenario) Rewind() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.table.Load()
-	routes, err := newRoutes(s.Recipes())
+	routes, err := newRoutes(s.Recipes(), s.defaults)
 	if err != nil {
 		return err
 	}

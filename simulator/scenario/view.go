@@ -24,7 +24,8 @@ type View struct {
 	// It is shared, must not be changed, and is another one as soon as the route
 	// has another recipe or starts again.
 	Recipe *recipe.Recipe
-	// Elapsed is where the route is on the timeline of its stages.
+	// Elapsed is where the route is on the timeline of its stages; negative if
+	// it is to begin later.
 	Elapsed time.Duration
 	// Stage is the number of the stage in force, counted from 1; 0 is before
 	// the first one.
@@ -47,7 +48,7 @@ func (s *Scenario) Views() []View {
 	for _, r := range routes {
 		view := viewOf(r.counts)
 		view.Recipe = &r.recipe
-		view.Elapsed = now.Sub(r.timeline.begun)
+		view.Elapsed = r.timeline.elapsed(now)
 		view.Stage = r.timeline.stage(now)
 		views = append(views, view)
 	}

@@ -7,7 +7,7 @@ import { histogram, mix } from "./charts.js";
 import { byId, element, list, say } from "./dom.js";
 import { count, duration, rate } from "./format.js";
 import { History, total } from "./history.js";
-import { move, timeline } from "./timeline.js";
+import { chip, move, timeline } from "./timeline.js";
 
 let histories = new Map(); // by route
 
@@ -46,7 +46,7 @@ function newCard(route) {
   const title = element("h3", "", element("code", "", route.route));
   const card = element("article", "panel route",
     element("div", "title", title, made.where),
-    element("p", "words", ...route.words.map((word) => element("span", "word", word))),
+    element("p", "words", ...route.words.map(chip)),
     made.bar ?? "",
     element("p", "small", route.more > 0 ? `${count(route.more)} more stages are not shown` : ""),
     element("p", "numbers", made.rate, " requests per second · ", made.total, " in all", made.clock),
@@ -65,7 +65,7 @@ function update(card, route, bounds) {
   say(made.total, count(total(route.requests)));
   if (made.bar) {
     say(made.where, move(made.bar, route));
-    say(made.clock, ` · clock at ${duration(Math.floor(route.elapsed))}`);
+    say(made.clock, ` · clock at ${duration(Math.max(0, Math.floor(route.elapsed)))}`);
   }
   mix(made.mix, history.requests(), route.requests);
   histogram(made.latency, bounds, history.latencies());
