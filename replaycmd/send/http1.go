@@ -5,6 +5,7 @@ package send
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -163,11 +164,13 @@ func (c *http1) receive(m *Message) (answer Answer, again bool, err error) {
 		return answer, false, fail(ofNetwork(err, Reset), err)
 	}
 	for {
+		closes := m.isHead() && asksToClose(c.br)
 		if err := c.readHead(); err != nil {
 			return answer, false, within(err)
 		}
 		answer.Status = c.head.StatusCode()
 		if answer.Status >= 200 || answer.Status == fasthttp.StatusSwitchingProtocols {
+			again = !c.closes(m, closes)
 			break
 		}
 	}
@@ -180,7 +183,30 @@ func (c *http1) receive(m *Message) (answer Answer, again bool, err error) {
 	if err := c.drain(m, answer.Status); err != nil {
 		return answer, false, within(err)
 	}
-	return answer, !c.head.ConnectionClose() && !tunnels(m, answer.Status), nil
+	return answer, again && !tunnels(m, answer.Status), nil
+}
+
+// closes says whether the connection ends with the answer. Where an answer has
+// no length fasthttp takes it to go on until then, which is not so of an answer
+// to HEAD.
+func (c *http1) closes(m *Message, asked bool) bool {
+	if m.isHead() && c.head.ContentLength() == -2 && string(c.head.Protocol()) == "HTTP/1.1" {
+		return asked
+	}
+	return c.head.ConnectionClose()
+}
+
+// asksToClose says whether the head that begins in the buffer has a field that
+// ends the connection.
+func asksToClose(br *bufio.Reader) bool {
+	head, _ := br.Peek(br.Buffered())
+	for line := range bytes.Lines(head) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		if equalFold(name, "connection") && bytes.Contains(bytes.ToLower(value), []byte("close")) {
+			return true
+		}
+	}
+	return false
 }
 
 // within classifies an error after the first byte of an answer.

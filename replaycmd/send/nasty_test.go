@@ -213,6 +213,31 @@ func TestAnswersOfOddServers(t *testing.T) {
 	}
 }
 
+func TestAnswersToHEAD(t *testing.T) {
+	for answer, opened := range map[string]int64{
+		"HTTP/1.1 200 OK\r\nX: y\r\n\r\n":                         1,
+		"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n":          1,
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n":   1,
+		"HTTP/1.1 200 OK\r\nconnection: Close\r\n\r\n":            3,
+		"HTTP/1.0 200 OK\r\nContent-Length: 500\r\n\r\n":          3,
+		"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n\r\n": 1,
+	} {
+		target := nasty(t, func(conn *net.TCPConn, _ int64) {
+			r := bufio.NewReader(conn)
+			for readRequest(r) {
+				io.WriteString(conn, answer)
+			}
+		})
+		client := newClient(t, target, Options{})
+		for range 3 {
+			mustSend(t, client, record("HEAD", "/", "", "Host: a"))
+		}
+		if n := client.dialer.Opened(); n != opened {
+			t.Errorf("%q: %d connections were opened, want %d", answer, n, opened)
+		}
+	}
+}
+
 // A server that takes a request on a connection in use and then drops it leaves
 // open whether it has acted on it.
 func TestOnlyIdempotentRequestsAreSentTwice(t *testing.T) {

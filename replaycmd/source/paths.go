@@ -74,7 +74,7 @@ func inFolder(folder string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("folder '%s' has no recording: expected files named *.fbf or *.lz4", folder)
+		return nil, fmt.Errorf("folder '%s' has no finished recording: expected files named *.fbf or *.lz4", folder)
 	}
 	return files, nil
 }
