@@ -67,13 +67,14 @@ func incomplete(notes *notes, err error) (int, error) {
 // schedule says when requests are due.
 func (p *params) schedule(records *records) (pace.Schedule, error) {
 	s := pace.Schedule{Rate: p.rate, Speed: p.speed, MinDelay: p.minDelay}
-	if p.max || p.rate > 0 || records.url != nil {
+	if records.url != nil {
 		return s, nil
 	}
-	timed, err := records.timed()
+	timed, err := records.timed() // which also has the first records read before the clock starts
 	switch {
 	case err != nil:
 		return s, err
+	case p.max, p.rate > 0:
 	case !timed && p.speed > 0:
 		return s, errors.New("the records have no times for --speed: expected --rate or --max")
 	case timed && p.speed == 0:

@@ -23,7 +23,7 @@ import (
 const (
 	sortWithin   = 10 * time.Second
 	maxHeld      = 4096
-	maxHeldBytes = 32 << 20
+	maxHeldBytes = 4 << 20
 )
 
 // Merge gives the records of several files in the order of their times. Files
