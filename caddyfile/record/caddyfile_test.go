@@ -1,0 +1,115 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// parse reads a record option with a directory and a block.
+func parse(dir, block string) (*Options, error) {
+	d := caddyfile.NewTestDispenser("record " + dir + " {\n" + block + "\n}")
+	d.Next()
+	var o Options
+	return &o, o.UnmarshalCaddyfile(d)
+}
+
+func TestCaddyfileBecomesJSON(t *testing.T) {
+	for block, want := range map[string]string{
+		"":                                    `{"dir":"recordings"}`,
+		"compression none\non_overflow block": `{"dir":"recordings","compression":"none"}`,
+		`prefix shop
+		compression lz4 9
+		rotate_size 100KB
+		rotate_every 1h30m
+		keep 100
+		keep 7d
+		keep 50GiB
+		flush_every 500ms
+		max_body 1MiB
+		memory 8MiB
+		on_overflow drop
+		redact Authorization Cookie
+		redact X-Token
+		mode 0640`: `{"dir":"recordings","prefix":"shop","compression":"lz4 9","rotate_size":"100000","rotate_every":5400000000000,` +
+			`"keep":["100","168h0m0s","53687091200B"],"flush_every":500000000,"max_body":"1MiB","memory":"8MiB","on_overflow":"drop",` +
+			`"redact":["Authorization","Cookie","X-Token"],"mode":"0640"}`,
+	} {
+		o, err := parse("recordings", block)
+		if err != nil {
+			t.Errorf("%s: %v", block, err)
+			continue
+		}
+		got, err := json.Marshal(o)
+		if err != nil || string(got) != want {
+			t.Errorf("%s:\ngot  %s, error %v\nwant %s", block, got, err, want)
+		}
+		var again Options
+		if err := json.Unmarshal(got, &again); err != nil {
+			t.Errorf("reading %s: %v", got, err)
+		}
+		if twice, _ := json.Marshal(&again); string(twice) != string(got) {
+			t.Errorf("got %s, read again %s", got, twice)
+		}
+	}
+}
+
+func TestBadOptionsAreRefusedWithTheirLine(t *testing.T) {
+	for block, want := range map[string]string{
+		"rotate_size 0":        "parsing rotate_size: '0' is not more than 0, at Testfile:2",
+		"rotate_size big":      "parsing rotate_size: 'big' is not a size",
+		"rotate_every 0s":      "parsing rotate_every: '0s' is not more than 0",
+		"rotate_every 5 sec":   "wrong argument count",
+		"keep never":           "parsing keep: 'never' is neither a number of files, an age like 7d nor a size like 50GiB, at Testfile:2",
+		"keep 0":               "parsing keep: '0' would keep nothing",
+		"flush_every -1s":      "parsing flush_every",
+		"max_body 0":           "parsing max_body",
+		"max_body 1GiB":        "parsing max_body: at most 256 MiB of a body can be recorded, at Testfile:2",
+		"memory 0":             "parsing memory",
+		"on_overflow wait":     "parsing on_overflow: 'wait' is neither block nor drop",
+		"redact":               "wrong argument count",
+		"redact a:b":           "parsing redact: 'a:b' is not a header field name",
+		"mode 0999":            "parsing mode: '0999' is not a file mode: expected an octal number like 0600, at Testfile:2",
+		"compression":          "wrong argument count",
+		"compression gzip":     "parsing compression: 'gzip' is not a compression",
+		"prefix a/b":           "parsing prefix: 'a/b' cannot start a file name",
+		"rotate 1h":            "unrecognized record option 'rotate', at Testfile:2",
+		"mode 0600\nmode 0600": "mode already specified",
+	} {
+		if _, err := parse("a", block); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got error %v, want %q", block, err, want)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parse(file, ""); err == nil || !strings.Contains(err.Error(), "record: "+file+" is not a directory, at Testfile:1") {
+		t.Errorf("got error %v for a file in place of a directory", err)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	o, err := (&Options{Dir: "recordings"}).Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := json.Marshal(o)
+	want := `{"Dir":"` + filepath.Join(dir, "recordings") + `","Prefix":"requests","Compression":"lz4","RotateSize":268435456,"RotateEvery":600000000000,` +
+		`"Keep":null,"FlushEvery":1000000000,"MaxBody":16777216,"Memory":67108864,"OnOverflow":"block","Redact":null,"Mode":"0600"}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("got %v, error %v: something was made", entries, err)
+	}
+}
