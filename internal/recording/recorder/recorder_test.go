@@ -25,7 +25,7 @@ func TestEveryRecordComesBackWhole(t *testing.T) {
 			want := make(map[string]string)
 			var mu sync.Mutex
 			var senders sync.WaitGroup
-			for sender := range 20 {
+			for sender := range 10 {
 				senders.Go(func() {
 					for i := range 20 {
 						id := fmt.Sprintf("%d-%d", sender, i)
@@ -63,10 +63,10 @@ func TestRequestsOneAfterTheOtherKeepTheirOrder(t *testing.T) {
 	o := testOptions(t.TempDir())
 	r := New(o, newWitness())
 	var want []string
-	for i := range 500 {
+	for i := range 150 {
 		id := fmt.Sprint(i)
 		want = append(want, id)
-		addText(t, r, id, noise(i%7*50_000))
+		addText(t, r, id, noise(i%4*50_000))
 	}
 	r.Close()
 	var got []string

@@ -21,7 +21,7 @@ func TestRotationBySizeOnDisk(t *testing.T) {
 	for name, body := range map[string]func(i int) string{
 		"incompressible":  func(int) string { return noise(2048) },
 		"compressible":    func(i int) string { return strings.Repeat(fmt.Sprintf("order %d ", i), 600) },
-		"large and small": func(i int) string { return noise(50 + i%3*20_000) },
+		"large and small": func(i int) string { return noise(50 + i%3*7_000) },
 	} {
 		for _, compression := range []Compression{{}, {none: true}} {
 			t.Run(name+" "+compression.String(), func(t *testing.T) {
