@@ -182,6 +182,7 @@ func TestJSONConfigIsStrict(t *testing.T) {
 		`{"stages":[{"latency":"fast"}]}`:   "recipes.stages[0].latency",
 		`[{"stages":[{}]},{"stages":[{}]}]`: "route /* has more than one recipe",
 		`[{"stages":[{}],"body":5}]`:        "recipes[0].body",
+		`null,"recipe":[]`:                  "unknown field",
 	} {
 		s := caddytest.Run(t, "http://"+caddytest.Addr(t)+" {\n respond ok\n}")
 		err := s.LoadJSON([]byte(`{"apps":{"http":{"servers":{"a":{"listen":["127.0.0.1:0"],"routes":[{"handle":[{"handler":"simulator","recipes":` + recipes + `}]}]}}}}}`))

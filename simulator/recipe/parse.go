@@ -38,7 +38,12 @@ func Parse(data []byte) (List, error) {
 }
 
 // UnmarshalJSON reads a list of recipes or a single one.
-func (l *List) UnmarshalJSON(data []byte) error { return in("recipes", l.decode(data)) }
+func (l *List) UnmarshalJSON(data []byte) error {
+	if isNull(data) {
+		return nil
+	}
+	return in("recipes", l.decode(data))
+}
 
 // decode reads recipes; paths in errors begin inside of the list.
 func (l *List) decode(data []byte) error {
