@@ -59,6 +59,7 @@ func nextName(state map[string]any) string {
 //	    seed           <n>
 //	    name           <name>
 //	    admin          [<prefix>]
+//	    express
 //	}
 //
 //	stage <at> <status> [<latency>] {
@@ -101,6 +102,9 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			h.Name, err = words.Text(d)
 		case "admin":
 			err = h.parseAdmin(d)
+		case "express":
+			h.Express = true
+			err = words.Flag(d)
 		default:
 			inline = true
 			err = parseOption(d, &all)

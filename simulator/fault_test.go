@@ -37,7 +37,7 @@ func faulty() string {
 // and that the next connection is fine.
 func TestFaultsOnTheWire(t *testing.T) {
 	addr, secure := caddytest.Addr(t), caddytest.Addr(t)
-	caddytest.Run(t, "{\n skip_install_trust\n}\n"+site(addr, faulty())+"https://"+secure+" {\n tls internal\n"+faulty()+"\n}")
+	caddytest.Run(t, "{\n skip_install_trust\n}\n"+site(addr, faulty())+"https://"+secure+" {\n tls internal\n"+withExpress(faulty())+"\n}")
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
 	for name, dial := range map[string]func() (net.Conn, error){
 		"HTTP":  func() (net.Conn, error) { return net.Dial("tcp", addr) },

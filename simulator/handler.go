@@ -18,6 +18,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 	"github.com/caddy-rehearsal/rehearsal/simulator/livepage"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
@@ -76,7 +77,13 @@ type Handler struct {
 	// first. Default: every run differs.
 	Seed *uint64 `json:"seed,omitempty"`
 
+	// Answers what follows the first request of a keep-alive HTTP/1.1 connection
+	// without Caddy's routes, access logs and other handlers: for load tests of a
+	// site that is nothing but this handler. The recipe API works all the same.
+	Express bool `json:"express,omitempty"`
+
 	logger   *zap.Logger
+	pool     *express.Pool // nil: no connection is taken over
 	scenario *scenario.Scenario
 	mappings *mappings
 	page     *livepage.Page
@@ -113,6 +120,11 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	h.mappings = newMappings(stubs, h.scenario, h.Seed)
 	h.page = livepage.New(h.scenario)
+	if h.Express {
+		if h.pool, err = express.NewPool(ctx, h.scenario.Name(), h); err != nil {
+			return err
+		}
+	}
 	return h.subscribe(ctx)
 }
 
@@ -172,6 +184,7 @@ func readRecipes(name string) (recipe.List, error) {
 // Cleanup lets go of the scenario, which ends with the last handler that has
 // it. Requests that are in hand are answered all the same.
 func (h *Handler) Cleanup() (err error) {
+	h.pool.Close()
 	for _, hold := range h.held {
 		_, e := hold.pool.Delete(hold.key)
 		err = errors.Join(err, e)
@@ -182,12 +195,23 @@ func (h *Handler) Cleanup() (err error) {
 
 // ServeHTTP answers a request, or serves the recipe API.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	if h.Admin != "" {
-		if path, ok := strings.CutPrefix(r.URL.Path, h.Admin); ok && (path == "" || path[0] == '/') {
-			return h.serveAPI(w, r, path)
-		}
+	if path, ok := h.apiPath(r.URL.Path); ok {
+		return h.serveAPI(w, r, path)
+	}
+	if h.pool.TakeOver(w, r) {
+		return nil
 	}
 	return h.serve(w, r)
+}
+
+// apiPath tells whether a path is one of the recipe API, and gives what follows
+// the API's prefix.
+func (h *Handler) apiPath(path string) (below string, ok bool) {
+	if h.Admin == "" {
+		return "", false
+	}
+	below, ok = strings.CutPrefix(path, h.Admin)
+	return below, ok && (below == "" || below[0] == '/')
 }
 
 // Interface guards
@@ -195,4 +219,5 @@ var (
 	_ caddy.Provisioner           = (*Handler)(nil)
 	_ caddy.CleanerUpper          = (*Handler)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+	_ express.Handler             = (*Handler)(nil)
 )

@@ -13,9 +13,27 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
+// onExpress has every simulator of the tests take connections over.
+var onExpress bool
+
+// onCaddysPath has a test run there in any case.
+func onCaddysPath(t testing.TB) {
+	before := onExpress
+	onExpress = false
+	t.Cleanup(func() { onExpress = before })
+}
+
 // site gives the Caddyfile of a site on an address with these lines in it.
 func site(addr string, lines ...string) string {
-	return "http://" + addr + " {\n" + strings.Join(lines, "\n") + "\n}\n"
+	return "http://" + addr + " {\n" + withExpress(strings.Join(lines, "\n")) + "\n}\n"
+}
+
+// withExpress gives the simulators in a Caddyfile the option, if it is time for it.
+func withExpress(config string) string {
+	if !onExpress {
+		return config
+	}
+	return strings.ReplaceAll(config, "simulator {\n", "simulator {\nexpress\n")
 }
 
 // serve runs Caddy with one site and gives its URL.
@@ -24,6 +42,10 @@ func serve(t testing.TB, lines ...string) (*caddytest.Server, string) {
 	addr := caddytest.Addr(t)
 	return caddytest.Run(t, site(addr, lines...)), "http://" + addr
 }
+
+// onAnotherConnection has the next request made on one that no handler has
+// taken over, so that the routes of the site say what answers it.
+func onAnotherConnection() { http.DefaultClient.CloseIdleConnections() }
 
 // get asks for a URL and gives the status and the body.
 func get(t testing.TB, url string) (int, string) {

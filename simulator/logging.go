@@ -18,10 +18,7 @@ import (
 // log tells what was decided: for debugging, and in the access log if the
 // server keeps one.
 func (h *Handler) log(r *http.Request, a *answer.Answer) {
-	if c := h.logger.Check(zapcore.DebugLevel, "answering"); c != nil {
-		c.Write(zap.String("method", r.Method), zap.String("uri", r.RequestURI),
-			zap.Int("status", a.Status), zap.Object("simulator", decisionOf(a)))
-	}
+	h.debug(r.Method, r.RequestURI, a)
 	ctx := r.Context()
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok || server == nil || server.Logs == nil {
@@ -29,6 +26,14 @@ func (h *Handler) log(r *http.Request, a *answer.Answer) {
 	}
 	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
 		extra.Set(zap.Object("simulator", decisionOf(a)))
+	}
+}
+
+// debug tells what was decided in the log for debugging.
+func (h *Handler) debug(method, uri string, a *answer.Answer) {
+	if c := h.logger.Check(zapcore.DebugLevel, "answering"); c != nil {
+		c.Write(zap.String("method", method), zap.String("uri", uri),
+			zap.Int("status", a.Status), zap.Object("simulator", decisionOf(a)))
 	}
 }
 

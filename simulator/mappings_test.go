@@ -95,6 +95,7 @@ func TestMappingsAreCounted(t *testing.T) {
 	wantStatus(t, "http://"+addr+"/plain", 203)
 	wantStatus(t, "http://"+addr+"/nothing/1", 404)
 	wantStatus(t, "http://"+addr+"/nothing/2", 404)
+	onAnotherConnection()
 	_, metrics := get(t, "http://"+addr+"/metrics")
 	for _, want := range []string{
 		`caddy_simulator_requests_total{code="2xx",route="plain",simulator="` + name + `"} 2`,
@@ -124,6 +125,7 @@ func TestReloadReadsMappingsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Reload(config)
+	onAnotherConnection()
 	wantStatus(t, "http://"+addr+"/plain", 202)
 	if err := os.WriteFile(path, []byte(`{"request":{"url":"/plain"},"scenarioName":"s"}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -182,6 +184,7 @@ func TestWireMockAdapter(t *testing.T) {
 }
 
 func TestMappingsRefused(t *testing.T) {
+	onCaddysPath(t) // express is a line more
 	for _, tc := range []struct{ lines, want string }{
 		{"mappings", "Caddyfile:3"},
 		{"mappings /nowhere/to/be/found", "/nowhere/to/be/found"},

@@ -58,7 +58,9 @@ func TestMetricsCountOnAcrossReloads(t *testing.T) {
 			"handle {\n simulator {\n name "+a+"\n route /a {\n stage 1h 200\n }\n stage 0 "+status+" 30ms\n }\n}"))
 		get(t, url+"/x")
 	}
+	onAnotherConnection()
 	get(t, url+"/b")
+	onAnotherConnection()
 	_, text := get(t, url+"/metrics")
 	for _, want := range []string{
 		`caddy_simulator_requests_total{code="5xx",route="/*",simulator="` + a + `"} 2`,
@@ -79,6 +81,7 @@ func TestMetricsCountOnAcrossReloads(t *testing.T) {
 
 // TestLogs holds what the access log, the debug log and the start tell.
 func TestLogs(t *testing.T) {
+	onCaddysPath(t) // express is without access logs
 	addr := caddytest.Addr(t)
 	s := caddytest.Run(t, "{\n debug\n}\n"+site(addr, "log", "simulator {\n route /a* {\n stage 0 200\n stage 1ns 503 7ms\n }\n body \"<<40b>>\"\n stage 0 200\n}"))
 	get(t, "http://"+addr+"/abc")

@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock"
 )
 
 // statusClientLeft is what is logged for a client that did not wait.
@@ -53,11 +54,15 @@ func (h *Handler) decide(r *http.Request) (answer.Answer, error) {
 	if h.mappings == nil {
 		return h.decideByRecipe(r.URL.Path), nil
 	}
-	request := stubRequest(r)
+	return h.decideByMapping(stubRequest(r), r.URL.Path)
+}
+
+// decideByMapping says what the mappings have for a request, else the recipes.
+func (h *Handler) decideByMapping(request *wiremock.Request, path string) (answer.Answer, error) {
 	if a, found, err := h.mappings.decide(request); found || err != nil {
 		return a, err
 	}
-	if a, found := h.scenario.Decide(r.URL.Path); found {
+	if a, found := h.scenario.Decide(path); found {
 		return a, nil
 	}
 	return h.mappings.unmatched(request), nil

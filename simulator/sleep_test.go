@@ -23,14 +23,16 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-// TestMain lets the test binary be a Caddy of its own, with its own process to
-// exit from.
+// TestMain runs all tests on Caddy's path and again on the express path. It
+// lets the test binary be a Caddy of its own, with its own process to exit from.
 func TestMain(m *testing.M) {
 	if args := os.Getenv("REHEARSAL_TEST_CADDY"); args != "" {
 		os.Args = append([]string{"caddy"}, strings.Split(args, " ")...)
 		caddycmd.Main()
 	}
-	os.Exit(m.Run())
+	failed := m.Run()
+	onExpress = true
+	os.Exit(failed | m.Run())
 }
 
 // TestSleepersHoldNobodyUp holds a thousand connections in a slow stage, while

@@ -23,7 +23,7 @@ func stubRequest(r *http.Request) *wiremock.Request {
 		Scheme:   "http",
 		ClientIP: clientIP(r),
 		Header:   r.Header,
-		ReadBody: func() ([]byte, error) { return readWhole(r) },
+		ReadBody: func() ([]byte, error) { return readWhole(r.Body) },
 	}
 	if r.TLS != nil {
 		request.Scheme = "https"
@@ -44,8 +44,8 @@ func clientIP(r *http.Request) string {
 }
 
 // readWhole reads the body for mappings that look at it.
-func readWhole(r *http.Request) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r.Body, mostRead+1))
+func readWhole(body io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(body, mostRead+1))
 	switch {
 	case err != nil:
 		return nil, caddyhttp.Error(http.StatusBadRequest, err)

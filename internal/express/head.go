@@ -48,6 +48,17 @@ func (h *Head) Get(name string) string {
 	return ""
 }
 
+// Values gives the values of all lines of a field.
+func (h *Head) Values(name string) []string {
+	var values []string
+	for i := range h.Fields {
+		if h.Fields[i].Is(name) {
+			values = append(values, h.Fields[i].Value)
+		}
+	}
+	return values
+}
+
 // maxMethod is the length from which Caddy refuses a method.
 const maxMethod = 32
 

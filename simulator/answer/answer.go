@@ -10,7 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
 )
 
 // Answer is what one request gets.
@@ -44,6 +47,23 @@ type Response struct {
 	Content Content
 	// Lines counts the values of all fields.
 	Lines int
+
+	express atomic.Pointer[express.Fields]
+}
+
+// Express gives the fields as a connection that was taken over sends them.
+func (r *Response) Express() *express.Fields {
+	if known := r.express.Load(); known != nil {
+		return known
+	}
+	all := new(express.Fields)
+	for _, field := range r.Fields {
+		for _, value := range field.Values {
+			all.Add(field.Name, value)
+		}
+	}
+	r.express.Store(all)
+	return all
 }
 
 // Field is a header field and its lines; the name is in canonical form.

@@ -1,0 +1,115 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
+	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock"
+)
+
+// ServeExpress answers a request of a connection that was taken over. The
+// recipe API is left to Caddy's path.
+func (h *Handler) ServeExpress(x *express.Exchange) bool {
+	if _, ok := h.apiPath(x.Path); ok {
+		return false
+	}
+	a, err := h.decideExpress(x)
+	if err != nil {
+		refuse(x, err)
+		return true
+	}
+	h.debug(x.Method, x.Target, &a)
+	if err := readExpress(x); err != nil {
+		refuse(x, caddyhttp.Error(http.StatusBadRequest, err))
+		return true
+	}
+	if a.Latency > 0 && !x.Sleep(a.Latency-time.Since(x.Started)) {
+		return true
+	}
+	switch {
+	case a.Fault != answer.NoFault:
+		failExpress(x, &a)
+	case a.Pace != answer.Pace{}, a.Content.File != "":
+		streamExpress(x, &a)
+	default:
+		x.Respond(a.Status, a.Express(), a.Content.Parts...)
+	}
+	return true
+}
+
+// decideExpress says what a request is answered.
+func (h *Handler) decideExpress(x *express.Exchange) (answer.Answer, error) {
+	if h.mappings == nil {
+		return h.decideByRecipe(x.Path), nil
+	}
+	request := &wiremock.Request{
+		Method:   x.Method,
+		Target:   x.Target,
+		Host:     x.Host,
+		Scheme:   "http",
+		Header:   x,
+		ReadBody: func() ([]byte, error) { return readWhole(x) },
+	}
+	if x.TLS != nil {
+		request.Scheme = "https"
+	}
+	request.ClientIP, _, _ = net.SplitHostPort(x.Remote)
+	return h.decideByMapping(request, x.Path)
+}
+
+// readExpress reads the body before the answer is made, as far as serve does.
+func readExpress(x *express.Exchange) error {
+	if x.Length <= mostRead {
+		return x.Discard()
+	}
+	_, err := io.CopyN(io.Discard, x, mostRead)
+	if err == io.EOF {
+		return nil // a mapping has read it
+	}
+	return err
+}
+
+var noFields = new(express.Fields)
+
+// refuse answers as Caddy does when a handler fails.
+func refuse(x *express.Exchange, err error) {
+	status := http.StatusInternalServerError
+	if failed, ok := errors.AsType[caddyhttp.HandlerError](err); ok {
+		status = failed.StatusCode
+	}
+	x.Respond(status, noFields)
+}
+
+// streamExpress sends an answer whose body is a file or takes its time.
+func streamExpress(x *express.Exchange, a *answer.Answer) {
+	body, size, err := a.Content.Open()
+	if err != nil {
+		refuse(x, err)
+		return
+	}
+	defer body.Close()
+	x.Start(a.Status, a.Express(), size)
+	if x.Method == http.MethodHead {
+		return
+	}
+	begun := time.Now()
+	plan := a.Pace.Plan(size)
+	for due, n, more := plan.Next(); more; due, n, more = plan.Next() {
+		if !x.Sleep(due - time.Since(begun)) {
+			return
+		}
+		if _, err := io.CopyN(x, body, n); err != nil {
+			return
+		}
+	}
+}
