@@ -241,6 +241,7 @@ func TestMappingsBreakAndDribble(t *testing.T) {
 	if took := time.Since(started); took < 200*time.Millisecond {
 		t.Errorf("dribble: took %s", took)
 	}
+	onAnotherConnection()
 	_, metrics := get(t, url+"/metrics")
 	for _, want := range []string{
 		`caddy_simulator_requests_total{code="fault",route="reset",simulator="` + name + `"} 1`,
