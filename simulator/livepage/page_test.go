@@ -58,6 +58,12 @@ func TestStagesTellWhatElseTheySay(t *testing.T) {
 		b.until(fmt.Sprintf(`[...%s.querySelectorAll(".word")].some((word) => word.textContent === %q)`, card("/all"), words))
 	}
 	b.until(card("/all") + `.querySelector(".where").textContent.startsWith("Stage 1 of 2, ")`)
+	post(t, url, `{"route":"/broken","stages":[{"fault":"empty"}]}`)
+	if resp, err := http.Get(url + "/broken"); err == nil {
+		resp.Body.Close()
+		t.Error("the fault did not happen")
+	}
+	b.until(card("/broken") + `?.querySelector(".mix .status")?.textContent === "fault"`)
 	if eval[bool](b, card("/all")+`.querySelector(".endless") !== null`) {
 		t.Error("a stage stays although the recipe loops")
 	}

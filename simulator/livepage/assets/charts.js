@@ -74,7 +74,9 @@ export function mix(place, lately, ever) {
   });
 }
 
+// newStatus makes a row; answers that were broken off have no status and count
+// as 0.
 function newStatus(status) {
-  return element("li", `kind${kind(status)}`, element("span", "name status", status),
+  return element("li", `kind${kind(status)}`, element("span", "name status", status === "0" ? "fault" : status),
     element("span", "track", element("span", "fill")), element("span", "value"), element("span", "value all"));
 }
