@@ -46,6 +46,9 @@ func (p *params) run(cmd streams, args []string) (int, error) {
 		return incomplete(notes, err)
 	}
 	schedule, err := p.schedule(records)
+	if errors.Is(err, context.Canceled) {
+		err = errBeforeStart
+	}
 	if err != nil {
 		return exitNotStarted, err
 	}
@@ -55,6 +58,8 @@ func (p *params) run(cmd streams, args []string) (int, error) {
 	}
 	return p.send(ctx, cmd, records, schedule, notes)
 }
+
+var errBeforeStart = errors.New("interrupted before the start")
 
 // incomplete gives the exit status of a command that only reads.
 func incomplete(notes *notes, err error) (int, error) {
@@ -108,7 +113,7 @@ func (p *params) send(ctx context.Context, cmd streams, records *records, schedu
 	}
 	run := p.newRun(records, schedule, outputs)
 	if err := pace.NewTimerWaiter().Wait(ctx, p.startAt); err != nil {
-		return exitNotStarted, errors.Join(errors.New("interrupted before the start"), outputs.close())
+		return exitNotStarted, errors.Join(errBeforeStart, outputs.close())
 	}
 	interrupted := ctx
 	ctx, stopRun := context.WithCancel(ctx)

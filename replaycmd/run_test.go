@@ -262,14 +262,29 @@ func TestStandardInputAndInterruption(t *testing.T) {
 	if o := replayWith(t, t.Context(), bytes.NewReader(data), "--to", s.url, "-"); o.status != 0 || len(s.got()) != 5 {
 		t.Errorf("status %d, %d requests\n%s", o.status, len(s.got()), o.stderr)
 	}
+	s = serve(t, nil)
+	later := write(t, "b.fbf", 7, 20*time.Second) // what is held back to be sorted is less
+	if data, err = os.ReadFile(later); err != nil {
+		t.Fatal(err)
+	}
 	waiting, end := io.Pipe() // a recording that never ends
 	defer end.Close()
 	go end.Write(data)
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for len(s.got()) < 6 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
 	o := replayWith(t, ctx, waiting, "--to", s.url, "--max", "-")
-	if !strings.Contains(o.stdout, "requests") {
+	if o.status != 0 || !strings.Contains(spaced(o.stdout), "requests 6\n") || o.stderr != "" {
 		t.Errorf("status %d\n%s%s", o.status, o.stdout, o.stderr)
+	}
+	waiting, end = io.Pipe()
+	defer end.Close()
+	if o := replayWith(t, ctx, waiting, "--to", s.url, "-"); o.status != exitNotStarted || !strings.Contains(o.stderr, "interrupted before the start") {
+		t.Errorf("status %d: %s", o.status, o.stderr)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,21 +81,33 @@ func share(r *recording.Request, number int64) float64 {
 	return float64(x>>11) / (1 << 53) * 100
 }
 
-// Glob is a pattern in which * stands for any characters, / included, and ?
-// for one.
-type Glob struct {
-	text    string
-	pattern *regexp.Regexp
-}
+// Glob is a pattern in which * stands for any bytes, / included, and ? for one.
+type Glob struct{ pattern string }
 
 // NewGlob makes a pattern.
-func NewGlob(text string) *Glob {
-	quoted := regexp.QuoteMeta(text)
-	quoted = strings.ReplaceAll(strings.ReplaceAll(quoted, `\*`, ".*"), `\?`, ".")
-	return &Glob{text, regexp.MustCompile("(?s)^" + quoted + "$")}
-}
+func NewGlob(text string) *Glob { return &Glob{text} }
 
-func (g *Glob) match(p []byte) bool { return g.pattern.Match(p) }
+// match tries each * with nothing and then with one byte more whenever what
+// follows it doesn't match; only the last * has to be tried again.
+func (g *Glob) match(text []byte) bool {
+	p, t, star, mark := 0, 0, -1, 0
+	for t < len(text) {
+		switch {
+		case p < len(g.pattern) && g.pattern[p] == '*':
+			star, mark = p, t
+			p++
+		case p < len(g.pattern) && (g.pattern[p] == '?' || g.pattern[p] == text[t]):
+			p++
+			t++
+		case star >= 0:
+			mark++
+			p, t = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(g.pattern[p:], "*") == ""
+}
 
 // Moment is a time, or a time since the first record.
 type Moment struct {

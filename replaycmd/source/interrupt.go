@@ -54,7 +54,7 @@ func (i *interruptible) Read(p []byte) (int, error) {
 			}
 			i.rest = next
 		case <-i.ctx.Done():
-			return 0, i.ctx.Err()
+			return 0, context.Canceled
 		}
 	}
 	n := copy(p, i.rest.data)

@@ -6,6 +6,7 @@ package source
 import (
 	"cmp"
 	"container/heap"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -148,6 +149,8 @@ func (m *Merge) read(f *file) error {
 	case errors.Is(err, io.EOF):
 	case errors.Is(err, recording.ErrNotRecording):
 		return fmt.Errorf("%s is not a recording", f.name)
+	case errors.Is(err, context.Canceled): // the reader's context has ended, not the recording
+		return context.Canceled
 	case err != nil:
 		m.notes(&UnreadableError{f.name, err})
 	default:
