@@ -136,7 +136,10 @@ func FuzzWrite(f *testing.F) {
 			return // net/http is stricter than the wire needs
 		}
 		read, err := io.ReadAll(got.Body)
-		if err != nil || string(read) != body {
+		if err != nil && string(read) == body {
+			return // trailers are fields that net/http is stricter about
+		}
+		if string(read) != body {
 			t.Fatalf("%q: got body %q, error %v", m.Bytes(), read, err)
 		}
 		if rest, _ := io.ReadAll(wire); len(rest) > 0 {
