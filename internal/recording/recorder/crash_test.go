@@ -5,6 +5,7 @@ package recorder
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -167,4 +168,26 @@ func recordForever(t *testing.T, dir string) {
 			fmt.Printf("on disk: %d\n", w.recordedSoFar())
 		}
 	}
+}
+
+// FuzzWholeSize looks for the end of the last whole frame in any bytes: no
+// panic, and what is whole is no longer than what is there.
+func FuzzWholeSize(f *testing.F) {
+	for _, c := range []Compression{{}, {none: true}} {
+		l := newLane(c)
+		l.batch = &batch{records: []byte("\x04\x00\x00\x00\x00\x00\x00\x00abcd")}
+		l.compress()
+		f.Add(l.frame, !c.none)
+		f.Add(append(l.frame, l.frame[:len(l.frame)/2]...), !c.none)
+	}
+	f.Fuzz(func(t *testing.T, content []byte, compressed bool) {
+		size, err := wholeSize(bytes.NewReader(content), compressed)
+		if err != nil || size > int64(len(content)) {
+			t.Fatalf("got %d of %d bytes, error %v", size, len(content), err)
+		}
+		again, err := wholeSize(bytes.NewReader(content[:size]), compressed)
+		if err != nil || again != size {
+			t.Errorf("got %d, and of that %d, error %v", size, again, err)
+		}
+	})
 }
