@@ -4,7 +4,6 @@
 package blackhole
 
 import (
-	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -146,26 +145,6 @@ func (h *Handler) read(r *http.Request) error {
 // sampled draws whether a request is recorded.
 func (h *Handler) sampled() bool {
 	return h.Percent == nil || rand.Float64()*100 < float64(*h.Percent)
-}
-
-// reason is the plain error within one that Caddy's handlers have wrapped.
-func reason(err error) error {
-	if wrapped, ok := errors.AsType[caddyhttp.HandlerError](err); ok && wrapped.Err != nil {
-		return wrapped.Err
-	}
-	return err
-}
-
-// bodyError is the error for a request whose body could not be read: the one
-// of a handler that limits bodies, or that the client broke off.
-func bodyError(err error) error {
-	if _, ok := errors.AsType[caddyhttp.HandlerError](err); ok {
-		return err
-	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return caddyhttp.Error(http.StatusRequestEntityTooLarge, err)
-	}
-	return caddyhttp.Error(http.StatusBadRequest, err)
 }
 
 // Interface guards

@@ -17,47 +17,6 @@ const (
 	MaxRecord = 1 << 30
 )
 
-// A layout says where the fields of a table lie within it, by their order in
-// recording.fbs. Every record has the same layout, with a field that is not
-// there left out of the table's vtable; 8-byte fields lie at 4 + 8n because a
-// table starts 4 bytes after a multiple of 8.
-type layout struct {
-	size  uint16
-	slots []uint16
-}
-
-const (
-	requestID = iota
-	requestMethod
-	requestURI
-	requestHeaders
-	requestBody
-	requestTime
-	requestScheme
-	requestHost
-	requestProto
-	requestRemote
-	requestBodySize
-	requestTrailers
-	requestResponse
-	requestError
-)
-
-const (
-	responseStatus = iota
-	responseHeaders
-	responseBody
-	responseBodySize
-	responseTrailers
-	responseDuration
-	responseError
-)
-
-var (
-	requestLayout  = layout{size: 68, slots: []uint16{4, 8, 12, 16, 20, 52, 24, 28, 32, 36, 60, 40, 44, 48}}
-	responseLayout = layout{size: 44, slots: []uint16{20, 4, 8, 28, 12, 36, 16}}
-)
-
 // Encoder turns requests into records. It writes forward into memory that it
 // is given and allocates none of its own.
 type Encoder struct {
@@ -165,32 +124,4 @@ func (e *Encoder) write(t table, slot int, data []byte) {
 	e.dst = binary.LittleEndian.AppendUint32(e.dst, uint32(len(data)))
 	e.dst = append(e.dst, data...)
 	e.dst = append(e.dst, "\x00\x00\x00\x00"[:4-len(data)%4]...)
-}
-
-// Size gives the number of bytes that Append adds for r.
-func Size(r *Request) int {
-	n := prefixSize + rootSize + 32 + int(requestLayout.size)
-	for _, data := range [...][]byte{r.ID, r.Method, r.URI, r.Headers, r.Body} {
-		n += vectorSize(data)
-	}
-	for _, data := range [...][]byte{r.Scheme, r.Host, r.Proto, r.Remote, r.Trailers, r.Error} {
-		n += textSize(data)
-	}
-	if r.Response != nil {
-		n = (n - prefixSize + 7) &^ 7
-		n += prefixSize + 20 + int(responseLayout.size)
-		for _, data := range [...][]byte{r.Response.Headers, r.Response.Body, r.Response.Trailers, r.Response.Error} {
-			n += textSize(data)
-		}
-	}
-	return n
-}
-
-func vectorSize(data []byte) int { return 4 + len(data) + 4 - len(data)%4 }
-
-func textSize(data []byte) int {
-	if len(data) == 0 {
-		return 0
-	}
-	return vectorSize(data)
 }

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 
-	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/fb"
@@ -168,39 +167,4 @@ func (r *Reader) unreadable(err error) error {
 		return ErrNotRecording
 	}
 	return r.damage(err)
-}
-
-// decode fills the request from the verified bytes in the buffer.
-func (r *Reader) decode() {
-	t := &r.table
-	t.Init(r.buffer, flatbuffers.GetUOffsetT(r.buffer))
-	r.request = Request{
-		ID:       t.Id(),
-		Method:   t.Method(),
-		URI:      t.Uri(),
-		Headers:  t.Headers(),
-		Body:     t.BodyBytes(),
-		TimeNS:   t.TimeNs(),
-		Scheme:   t.Scheme(),
-		Host:     t.Host(),
-		Proto:    t.Proto(),
-		Remote:   t.Remote(),
-		BodySize: t.BodySize(),
-		Trailers: t.Trailers(),
-		Error:    t.Error(),
-	}
-	answer := t.Response(&r.answer)
-	if answer == nil {
-		return
-	}
-	r.response = Response{
-		Status:     int(answer.Status()),
-		Headers:    answer.Headers(),
-		Body:       answer.BodyBytes(),
-		BodySize:   answer.BodySize(),
-		Trailers:   answer.Trailers(),
-		DurationNS: answer.DurationNs(),
-		Error:      answer.Error(),
-	}
-	r.request.Response = &r.response
 }

@@ -9,18 +9,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
-
-// freeBody is how much of a body is kept before memory is asked for it, and
-// the largest memory that the next draft inherits.
-const freeBody = 64 << 10
 
 // Draft is a request on its way to becoming a record. Fill the request with
 // Text, AddField, AddTrailer and ReadBody, whose memory the draft owns, then Add
@@ -106,69 +100,6 @@ func (d *Draft) addField(lines []byte, name, value string) []byte {
 		value = redacted
 	}
 	return recording.AppendField(lines, name, value)
-}
-
-// ReadBody reads the body to its end and keeps of it what max_body lets. Its
-// error is that of the body. That memory is full is none: then the record is
-// lost, and the body is read.
-func (d *Draft) ReadBody(ctx context.Context, body io.Reader) error {
-	for {
-		if len(d.Body) == cap(d.Body) && !d.grow(ctx) {
-			return d.skip(body)
-		}
-		n, err := body.Read(d.Body[len(d.Body):cap(d.Body)])
-		d.Body = d.Body[:len(d.Body)+n]
-		d.BodySize += uint64(n)
-		if err != nil {
-			return unlessEnd(err)
-		}
-	}
-}
-
-// grow makes room for more of the body, unless it is long enough.
-func (d *Draft) grow(ctx context.Context) bool {
-	have, most := int64(cap(d.Body)), d.recorder.options.MaxBody
-	if int64(len(d.Body)) >= most || d.lost {
-		return false
-	}
-	want := min(max(2*have, 4<<10), most)
-	if want > freeBody {
-		if err := d.take(ctx, want-d.reserved); err != nil {
-			d.lose(err)
-			return false
-		}
-	}
-	larger := make([]byte, len(d.Body), want)
-	copy(larger, d.Body)
-	d.Body = larger
-	return true
-}
-
-var scraps = sync.Pool{New: func() any { return new([32 << 10]byte) }}
-
-// skip reads what is not kept of the body.
-func (d *Draft) skip(body io.Reader) error {
-	scrap := scraps.Get().(*[32 << 10]byte)
-	defer scraps.Put(scrap)
-	for {
-		n, err := body.Read(scrap[:])
-		d.BodySize += uint64(n)
-		if err != nil {
-			return unlessEnd(err)
-		}
-	}
-}
-
-func unlessEnd(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
-}
-
-// BrokeOff notes in the record why its body did not arrive whole.
-func (d *Draft) BrokeOff(err error) {
-	d.Error = d.Text(fmt.Sprintf("after %d bytes of the body: %v", d.BodySize, err))
 }
 
 // take gets memory for the draft.

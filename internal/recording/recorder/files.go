@@ -7,8 +7,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -122,42 +120,4 @@ func (f *files) tidy(now time.Time) {
 		}
 	}
 	f.clean(now)
-}
-
-// clean deletes the files that no rule keeps.
-func (f *files) clean(now time.Time) {
-	if len(f.options.Keep) == 0 {
-		return
-	}
-	there, err := f.stored()
-	if err != nil {
-		f.troubles.failed(DeleteFile, err, "", 0)
-		return
-	}
-	for _, rule := range f.options.Keep {
-		outdated := rule.outdated(there, now)
-		there = there[:len(there)-len(outdated)]
-		for _, file := range outdated {
-			if err := os.Remove(filepath.Join(f.options.Dir, file.name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-				f.troubles.failed(DeleteFile, err, "", 0)
-			}
-		}
-	}
-}
-
-// stored gives the whole files of the directory, the newest first.
-func (f *files) stored() ([]stored, error) {
-	entries, err := os.ReadDir(f.options.Dir)
-	if err != nil {
-		return nil, err
-	}
-	var there []stored
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err == nil && info.Mode().IsRegular() && isWhole(f.options.Prefix, entry.Name()) {
-			there = append(there, stored{name: entry.Name(), size: info.Size(), modified: info.ModTime()})
-		}
-	}
-	slices.SortFunc(there, func(a, b stored) int { return strings.Compare(b.name, a.name) })
-	return there, nil
 }

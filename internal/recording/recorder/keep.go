@@ -73,26 +73,3 @@ func parseAge(text string) (time.Duration, error) {
 	}
 	return age, err
 }
-
-// stored is a whole file in the directory.
-type stored struct {
-	name     string
-	size     int64
-	modified time.Time
-}
-
-// outdated gives the files that a rule lets go, of files sorted from the
-// newest to the oldest. The newest stays within any number and any size.
-func (k Keep) outdated(files []stored, now time.Time) []stored {
-	var total int64
-	for i, file := range files {
-		total += file.size
-		switch {
-		case k.files > 0 && i >= k.files,
-			k.bytes > 0 && total > k.bytes && i > 0,
-			k.age > 0 && now.Sub(file.modified) > k.age:
-			return files[i:]
-		}
-	}
-	return nil
-}
