@@ -17,6 +17,7 @@ import (
 func interruptible(parent context.Context, stderr io.Writer) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
+	stopped := make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		select {
@@ -26,13 +27,15 @@ func interruptible(parent context.Context, stderr io.Writer) (ctx context.Contex
 		case <-ctx.Done():
 			return
 		}
-		if _, more := <-signals; more {
+		select {
+		case <-signals:
 			os.Exit(exitInterrupted)
+		case <-stopped:
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
-		close(signals)
+		close(stopped)
 		cancel()
 	}
 }
