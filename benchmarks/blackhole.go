@@ -31,7 +31,7 @@ end
 
 // blackholeRecording measures what recording costs beside only acknowledging.
 func blackholeRecording(l *lab) error {
-	for _, path := range []string{"normal"} {
+	for _, path := range []string{"normal", "express"} {
 		var contenders []contender
 		for _, c := range []struct{ name, record string }{
 			{"not recording", ""},

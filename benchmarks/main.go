@@ -27,6 +27,9 @@ type comparison struct {
 // comparisons in the order in which they run when none is named.
 var comparisons = []comparison{
 	{"simulator", "What does a simulated answer cost beside Caddy's respond?", simulatorBesideRespond},
+	{"nginx", "How does a simulated answer compare with nginx and a file?", simulatorBesideNginx},
+	{"idle", "What does an idle connection cost beside nginx and Caddy?", idleConnections},
+	{"reloads", "Do the clients of express connections feel a reload?", reloadsUnderLoad},
 	{"tee", "What does a copy cost the proxy that makes it?", teeBesideProxy},
 	{"shadows", "Do clients feel what a shadow does?", teeWithBadShadows},
 	{"blackhole", "What does recording cost beside only acknowledging?", blackholeRecording},
