@@ -135,7 +135,15 @@ func (u *upstream) addr() string { return u.Listener.Addr().String() }
 
 // teeName gives the running test's tee a name of its own, since metrics count
 // on from test to test.
-func teeName(t testing.TB) string { return strings.ReplaceAll(t.Name(), "/", "_") }
+func teeName(t testing.TB) string {
+	name, _ := teeNames.LoadOrStore(t, fmt.Sprintf("%s_%d", strings.ReplaceAll(t.Name(), "/", "_"), teeNumber.Add(1)))
+	return name.(string)
+}
+
+var (
+	teeNames  sync.Map
+	teeNumber atomic.Int64
+)
 
 // site is a Caddyfile of one site, whatever the Host.
 func site(addr, body string) string {

@@ -166,7 +166,6 @@ func TestPlaceholdersCannotBreakTheHeader(t *testing.T) {
 
 func TestHostOfTheCopy(t *testing.T) {
 	primary, shadow := newUpstream(t, nil), newUpstream(t, nil)
-	server, addr := run(t, func(addr string) string { return site(addr, "respond ok") })
 	for option, want := range map[string]string{
 		"":                                "shop.example.test",
 		"host preserve":                   "shop.example.test",
@@ -175,15 +174,17 @@ func TestHostOfTheCopy(t *testing.T) {
 		"host {http.request.host}.shadow": "shop.example.test.shadow",
 		"header_up Host changed.test":     "changed.test",
 	} {
-		server.Reload(teeSite(t, addr, primary.addr(), shadow.URL, option))
-		n := shadow.count()
-		speak(t, addr, "GET / HTTP/1.1\r\nHost: shop.example.test\r\n\r\n")
-		if got := shadow.wait(n + 1)[n].host; got != want {
-			t.Errorf("%q: shadow got Host %q, want %q", option, got, want)
-		}
-		if got := primary.wait(n + 1)[n].host; got != "shop.example.test" {
-			t.Errorf("%q: primary got Host %q", option, got)
-		}
+		t.Run(want, func(t *testing.T) {
+			_, addr := run(t, func(addr string) string { return teeSite(t, addr, primary.addr(), shadow.URL, option) })
+			n := shadow.count()
+			speak(t, addr, "GET / HTTP/1.1\r\nHost: shop.example.test\r\n\r\n")
+			if got := shadow.wait(n + 1)[n].host; got != want {
+				t.Errorf("shadow got Host %q, want %q", got, want)
+			}
+			if got := primary.wait(n + 1)[n].host; got != "shop.example.test" {
+				t.Errorf("primary got Host %q", got)
+			}
+		})
 	}
 }
 
@@ -266,7 +267,6 @@ func TestHTTPSShadow(t *testing.T) {
 	go secure.ServeTLS(ln, cert, key)
 	t.Cleanup(func() { secure.Close() })
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	server, addr := run(t, func(addr string) string { return site(addr, "respond ok") })
 	for i, tc := range []struct{ url, options, outcome string }{
 		{"https://localhost:" + port, "", "failed_tls"},
 		{"https://localhost:" + port, "tls_insecure_skip_verify", "sent_2xx"},
@@ -275,7 +275,9 @@ func TestHTTPSShadow(t *testing.T) {
 		{"https://127.0.0.1:" + port, "tls_trust_pool file " + cert + "\ntls_server_name localhost", "sent_2xx"},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			server.Reload(site(addr, fmt.Sprintf("tee %s {\nname %s\ntimeout 10s\n%s\n}\nrespond ok", tc.url, teeName(t), tc.options)))
+			_, addr := run(t, func(addr string) string {
+				return site(addr, fmt.Sprintf("tee %s {\nname %s\ntimeout 10s\n%s\n}\nrespond ok", tc.url, teeName(t), tc.options))
+			})
 			for range 2 {
 				get(t, oneShot, "http://"+addr)
 			}
@@ -337,16 +339,19 @@ func TestConnectionsAreReused(t *testing.T) {
 	counted.Config.ConnState = accepted.count
 	counted.Start()
 	t.Cleanup(counted.Close)
-	server, addr := run(t, func(addr string) string { return site(addr, "respond ok") })
 	for option, want := range map[string]int{"": 5, "close_connections": 100} {
-		server.Reload(site(addr, fmt.Sprintf("tee %s {\nname %s\nconcurrency 5\n%s\n}\nrespond ok", counted.URL, teeName(t), option)))
-		before, sent := accepted.n.Load(), shadow.count()
-		for i := range 100 {
-			get(t, oneShot, "http://"+addr)
-			shadow.wait(sent + i + 1)
-		}
-		if got := int(accepted.n.Load() - before); got > want || got < want && option != "" {
-			t.Errorf("%q: 100 copies took %d connections, want %d at most", option, got, want)
-		}
+		t.Run(option, func(t *testing.T) {
+			_, addr := run(t, func(addr string) string {
+				return site(addr, fmt.Sprintf("tee %s {\nname %s\nconcurrency 5\ntimeout 20s\n%s\n}\nrespond ok", counted.URL, teeName(t), option))
+			})
+			before, sent := accepted.n.Load(), shadow.count()
+			for i := range 100 {
+				get(t, http.DefaultClient, "http://"+addr)
+				shadow.wait(sent + i + 1)
+			}
+			if got := int(accepted.n.Load() - before); got > want || got < want && option != "" {
+				t.Errorf("100 copies took %d connections, want %d at most", got, want)
+			}
+		})
 	}
 }
