@@ -24,15 +24,19 @@ import (
 // open starts a primary that answers by itself, and Caddy with an access log
 // and a tee in front of it.
 func open(t *testing.T, primary http.HandlerFunc, options string) (addr string, shadow *upstream) {
-	server := newBareServer(t, primary)
-	shadow = newUpstream(t, nil)
-	addr = caddytest.Addr(t)
-	caddytest.Run(t, teeSite(t, addr, server, shadow.URL, options+"\n}\nlog {"))
+	addr, shadow, _ = openLogged(t, primary, options)
 	return addr, shadow
 }
 
+func openLogged(t *testing.T, primary http.HandlerFunc, options string) (addr string, shadow *upstream, server *caddytest.Server) {
+	bare := newBareServer(t, primary)
+	shadow = newUpstream(t, nil)
+	addr = caddytest.Addr(t)
+	return addr, shadow, caddytest.Run(t, teeSite(t, addr, bare, shadow.URL, options+"\n}\nlog {"))
+}
+
 func TestWebSocketPassesAndIsNotCopied(t *testing.T) {
-	addr, shadow := open(t, func(w http.ResponseWriter, r *http.Request) {
+	addr, shadow, server := openLogged(t, func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, nil)
 		if err != nil {
 			return
@@ -61,6 +65,10 @@ func TestWebSocketPassesAndIsNotCopied(t *testing.T) {
 		}
 	}
 	conn.Close(websocket.StatusNormalClosure, "")
+	eventually(t, "the access log", func() (string, bool) {
+		logs := server.Logs()
+		return logs, strings.Contains(logs, `"status":101`)
+	})
 	waitOutcome(t, shadow.URL, "dropped_unsupported", 1)
 	if shadow.count() != 0 {
 		t.Error("the upgrade was copied")

@@ -5,6 +5,7 @@ package teehandler
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -13,7 +14,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"go.uber.org/zap"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
@@ -89,7 +93,7 @@ func endless(conn net.Conn) {
 // Whatever a shadow does, the client gets the primary's answer, every copy is
 // accounted for, and nothing stays behind.
 func TestShadowsInTrouble(t *testing.T) {
-	const requests = 100
+	const requests = 40
 	page := strings.Repeat("error ", 1700)
 	for name, tc := range map[string]struct {
 		shadow  func(testing.TB) string
@@ -190,20 +194,36 @@ func TestQueueOverflowIsDroppedAndCounted(t *testing.T) {
 	}
 }
 
+// slowExchanger takes until the deadline.
+type slowExchanger struct{ exchanges int }
+
+func (e *slowExchanger) exchange(_ *snapshot, deadline time.Time) (int, error) {
+	e.exchanges++
+	time.Sleep(time.Until(deadline))
+	return 0, context.DeadlineExceeded
+}
+
+func (e *slowExchanger) close() {}
+
 func TestDeadlineCountsWaiting(t *testing.T) {
-	release := make(chan struct{})
-	defer close(release)
-	shadow := newUpstream(t, func(http.ResponseWriter, *http.Request) { <-release })
-	_, addr := run(t, func(addr string) string {
-		return site(addr, fmt.Sprintf("tee %s {\nname %s\ntimeout 100ms\nconcurrency 1\n}\nrespond ok", shadow.URL, teeName(t)))
+	synctest.Test(t, func(t *testing.T) {
+		h := &Handler{name: teeName(t), Concurrency: 1, timeout: time.Second, logger: zap.NewNop()}
+		slow := new(slowExchanger)
+		h.addShadow("slow", slow)
+		start := time.Now()
+		for range 10 {
+			copied := new(snapshot)
+			copied.holders.Store(1)
+			h.send(copied)
+		}
+		h.shadows[0].queue.waitIdle(start.Add(time.Hour))
+		if slow.exchanges != 1 || time.Since(start) != time.Second {
+			t.Errorf("%d exchanges took %v, want one and nothing after its deadline", slow.exchanges, time.Since(start))
+		}
+		if counts := outcomesOf(t, "slow"); counts["timed_out"] != 10 {
+			t.Errorf("outcomes are %v", counts)
+		}
 	})
-	for range 10 {
-		get(t, http.DefaultClient, "http://"+addr)
-	}
-	waitOutcome(t, shadow.URL, "timed_out", 10)
-	if n := shadow.count(); n > 3 {
-		t.Errorf("%d copies were sent after they had waited too long", n)
-	}
 }
 
 // One keep-alive client gets its answers while the shadow has the copies still.
