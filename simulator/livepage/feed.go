@@ -67,8 +67,9 @@ func (p *Page) look(find string) feed {
 		Routes:    []state{},
 	}
 	var shown []scenario.View
+	readings := p.latencies.of(views)
 	for _, view := range views {
-		add(f.Latencies, view.Latencies)
+		add(f.Latencies, readings[view.Name].latencies)
 		if !strings.Contains(view.Name, find) {
 			continue
 		}
@@ -80,7 +81,7 @@ func (p *Page) look(find string) feed {
 	for i, text := range p.texts.of(shown, views) {
 		f.Routes = append(f.Routes, state{
 			text: text, Elapsed: shown[i].Elapsed.Seconds(), Stage: shown[i].Stage,
-			Requests: shown[i].Counts, Latencies: shown[i].Latencies,
+			Requests: shown[i].Counts, Latencies: readings[text.Route].latencies,
 		})
 	}
 	return f

@@ -21,8 +21,9 @@ var assets embed.FS
 
 // Page shows one scenario.
 type Page struct {
-	scenario *scenario.Scenario
-	texts    texts
+	scenario  *scenario.Scenario
+	texts     texts
+	latencies latencies
 }
 
 // New makes a page that shows a scenario.

@@ -32,9 +32,8 @@ type View struct {
 	Stage int
 	// Counts are the answers since the counts were cleared.
 	Counts Counts
-	// Latencies are the answers by imposed latency, one number for each of
-	// LatencyBounds and one for what is above. They are never cleared.
-	Latencies []uint64
+
+	latency prometheus.Observer
 }
 
 // Views gives all routes as they are now, sorted by pattern, and then what is
@@ -46,23 +45,23 @@ func (s *Scenario) Views() []View {
 	now := time.Now()
 	views := make([]View, 0, len(routes)+len(s.outside))
 	for _, r := range routes {
-		view := viewOf(r.counts)
+		view := viewOf(r.counts, r.latency)
 		view.Recipe = &r.recipe
 		view.Elapsed = r.timeline.elapsed(now)
 		view.Stage = r.timeline.stage(now)
 		views = append(views, view)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.outside)) {
-		views = append(views, viewOf(s.outside[name]))
+		views = append(views, viewOf(s.outside[name], latencySeconds.With(s.outside[name].labels)))
 	}
 	return views
 }
 
-func viewOf(c *counts) View {
+func viewOf(c *counts, latency prometheus.Observer) View {
 	return View{
-		Name:      c.labels["route"],
-		Counts:    c.byStatus(),
-		Latencies: latencies(latencySeconds.With(c.labels)),
+		Name:    c.labels["route"],
+		Counts:  c.byStatus(),
+		latency: latency,
 	}
 }
 
@@ -70,11 +69,12 @@ func viewOf(c *counts) View {
 // counted.
 func LatencyBounds() []float64 { return slices.Clone(latencyBounds) }
 
-// latencies reads how many answers a metric has counted between its bounds.
-func latencies(metric prometheus.Observer) []uint64 {
+// Latencies gives the answers by imposed latency, one number for each of
+// LatencyBounds and one for what is above. They are never cleared.
+func (v *View) Latencies() []uint64 {
 	n := make([]uint64, len(latencyBounds)+1)
 	var sum dto.Metric
-	if histogram, ok := metric.(prometheus.Metric); !ok || histogram.Write(&sum) != nil {
+	if histogram, ok := v.latency.(prometheus.Metric); !ok || histogram.Write(&sum) != nil {
 		return n
 	}
 	var below uint64

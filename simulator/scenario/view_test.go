@@ -27,8 +27,8 @@ func TestViews(t *testing.T) {
 			t.Errorf("got %+v", b)
 		}
 		bounds := LatencyBounds()
-		if at := slices.Index(bounds, .1); b.Latencies[at] != 1 || b.Latencies[len(bounds)] != 2 {
-			t.Errorf("got %v", b.Latencies)
+		if at := slices.Index(bounds, .1); b.Latencies()[at] != 1 || b.Latencies()[len(bounds)] != 2 {
+			t.Errorf("got %v", b.Latencies())
 		}
 	})
 }
