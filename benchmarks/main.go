@@ -30,6 +30,7 @@ var comparisons = []comparison{
 	{"nginx", "How does a simulated answer compare with nginx and a file?", simulatorBesideNginx},
 	{"idle", "What does an idle connection cost beside nginx and Caddy?", idleConnections},
 	{"reloads", "Do the clients of express connections feel a reload?", reloadsUnderLoad},
+	{"wiremock", "Whose answers to WireMock's mappings come faster?", simulatorBesideWireMock},
 	{"tee", "What does a copy cost the proxy that makes it?", teeBesideProxy},
 	{"shadows", "Do clients feel what a shadow does?", teeWithBadShadows},
 	{"blackhole", "What does recording cost beside only acknowledging?", blackholeRecording},
