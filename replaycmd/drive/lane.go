@@ -91,15 +91,30 @@ func (l *lane) next(ctx context.Context) *entry {
 			}
 		}
 		l.last = time.Since(l.start)
-		if l.run.Duration == 0 || l.last < l.run.Duration {
+		switch {
+		case !l.over():
 			return e
-		}
-		l.tape.giveBack(e)
-		if !l.timed {
+		case !l.timed:
 			return nil
 		}
+		l.tape.giveBack(e)
 		l.results.AddUnsent()
 	}
+}
+
+// grace is how much longer than the duration of the run requests may start that
+// were due within it.
+const grace = time.Second
+
+// over says whether it is too late to start a request.
+func (l *lane) over() bool {
+	switch {
+	case l.run.Duration == 0:
+		return false
+	case l.timed:
+		return l.last >= l.run.Duration+grace
+	}
+	return l.last >= l.run.Duration
 }
 
 // sendEntry sends one request and says what became of it.

@@ -206,7 +206,7 @@ func TestAnAnswerMayComeBeforeTheBodyHasGone(t *testing.T) {
 			}))
 			client := newClient(t, target, w.options)
 			for range 3 {
-				answer := mustSend(t, client, record("POST", "/", strings.Repeat("x", 20<<20), "Host: a", "Content-Length: 1"))
+				answer := mustSend(t, client, record("POST", "/", strings.Repeat("x", 4<<20), "Host: a", "Content-Length: 1"))
 				if answer.Status != 413 {
 					t.Fatalf("got status %d", answer.Status)
 				}
