@@ -67,11 +67,11 @@ func (c *Client) sendOnce(m *Message, now, deadline time.Time) (Answer, error) {
 	return answer, err
 }
 
-// errUnsent says that nothing of the request has gone.
+// errUnsent says that the server has not looked at the request.
 var errUnsent = errors.New("the connection had ended")
 
 // again says whether a request whose connection had ended may be sent again: if
-// nothing of it was sent, or if no byte of an answer came and twice is as good
+// the server has not looked at it, or if no byte of an answer came and twice is as good
 // as once.
 func again(m *Message, err error) bool {
 	kind := KindOf(err)

@@ -163,9 +163,21 @@ func (c *http2) failure(ctx context.Context, err error, before bool) error {
 	case !before:
 		return within(err)
 	}
+	if refused(err) {
+		return fail(Closed, errors.Join(errUnsent, err))
+	}
 	kind := ofNetwork(err, Closed)
 	if kind == CutOff {
 		kind = Closed
 	}
 	return fail(kind, err)
+}
+
+// refused says whether the server has said that it didn't look at the request:
+// it is ending the connection, or had too many. net/http has these errors, but
+// does not export them.
+func refused(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "graceful shutdown GOAWAY") || strings.Contains(text, "REFUSED_STREAM") ||
+		strings.Contains(text, "client conn not usable")
 }
