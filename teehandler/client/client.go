@@ -11,12 +11,14 @@ import (
 	"crypto/tls"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 const (
 	idleTimeout = 15 * time.Second // below what servers commonly allow
 	maxAge      = time.Minute      // how long a changed DNS record may go unnoticed
+	dialPause   = 10 * time.Millisecond
 )
 
 // Client sends requests to one address over kept-alive connections.
@@ -43,6 +45,15 @@ type Client struct {
 	idle   []*conn // most recently used last
 	reaper *time.Timer
 	closed bool
+
+	refusal atomic.Pointer[refusal]
+}
+
+// refusal is a failure to connect, which stands for a moment: a server that is
+// down costs no attempt per request.
+type refusal struct {
+	until time.Time
+	err   *Error
 }
 
 // Request is a request ready to be sent.
@@ -87,12 +98,22 @@ func (c *Client) Exchange(req Request, deadline time.Time) (status int, err erro
 }
 
 func (c *Client) dial(deadline time.Time) (*conn, error) {
+	if last := c.refusal.Load(); last != nil {
+		if time.Now().Before(last.until) {
+			return nil, last.err
+		}
+		c.refusal.CompareAndSwap(last, nil)
+	}
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	var dialer net.Dialer
 	plain, err := dialer.DialContext(ctx, c.Network, c.Address)
 	if err != nil {
-		return nil, &Error{Connect, err}
+		failed := &Error{Connect, err}
+		if !failed.Timeout() {
+			c.refusal.Store(&refusal{until: time.Now().Add(dialPause), err: failed})
+		}
+		return nil, failed
 	}
 	if c.TLS == nil {
 		return newConn(plain, plain), nil

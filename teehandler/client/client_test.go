@@ -141,6 +141,26 @@ func TestDeadlineEndsEveryStage(t *testing.T) {
 	}
 }
 
+func TestRefusalStandsForAMoment(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.Close()
+	c := newClient(t, ln.Addr().String())
+	_, first := c.Exchange(page, soon())
+	c.refusal.Load().until = soon()
+	if _, second := c.Exchange(page, soon()); first == nil || second != first {
+		t.Errorf("got errors %v and %v, want the same", first, second)
+	}
+	addr, _ := serve(t, "HTTP/1.1 204 No\r\n\r\n")
+	c.Address = addr
+	c.refusal.Load().until = time.Now()
+	if status, err := c.Exchange(page, soon()); err != nil || status != 204 || c.refusal.Load() != nil {
+		t.Errorf("got %d, error %v after the pause", status, err)
+	}
+}
+
 func TestClosedClientKeepsNothing(t *testing.T) {
 	addr, conns := serve(t, "HTTP/1.1 204 No\r\n\r\n")
 	c := newClient(t, addr)
