@@ -67,12 +67,9 @@ condition of --fail does not hold.`,
 	})
 }
 
-// streams are where a command reads and writes.
-type streams = *cobra.Command
-
 // exiting makes a cobra function of one that returns an exit status. An error
 // is one line on standard error.
-func exiting(run func(cmd streams, args []string) (int, error)) func(*cobra.Command, []string) error {
+func exiting(run func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		status, err := run(cmd, args)
 		if err != nil {

@@ -49,7 +49,7 @@ func show(t *testing.T, args ...string) outcome {
 	return execute(t, t.Context(), nil, func(cmd *cobra.Command) { s.define(cmd.Flags()) }, s.show, args)
 }
 
-func execute(t *testing.T, ctx context.Context, stdin io.Reader, define func(*cobra.Command), run func(streams, []string) (int, error), args []string) outcome {
+func execute(t *testing.T, ctx context.Context, stdin io.Reader, define func(*cobra.Command), run func(*cobra.Command, []string) (int, error), args []string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	var o outcome

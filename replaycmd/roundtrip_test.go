@@ -13,11 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
-	"github.com/caddy-rehearsal/rehearsal/internal/recording"
-
 	_ "github.com/caddy-rehearsal/rehearsal/blackhole"
 	_ "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
 // mixed makes requests of all kinds that a server can get.

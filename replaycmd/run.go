@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/drive"
@@ -19,7 +21,7 @@ import (
 )
 
 // run does what the flags say.
-func (p *params) run(cmd streams, args []string) (int, error) {
+func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	if err := p.validate(args); err != nil {
 		return exitNotStarted, err
 	}
@@ -102,7 +104,7 @@ func paceOf(s *pace.Schedule) string {
 }
 
 // send sends the records and reports.
-func (p *params) send(ctx context.Context, cmd streams, records *records, schedule pace.Schedule, notes *notes) (int, error) {
+func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records, schedule pace.Schedule, notes *notes) (int, error) {
 	names := make([]string, len(p.targets))
 	for i, target := range p.targets {
 		names[i] = target.Name

@@ -40,7 +40,7 @@ shows a request whole, as it was recorded.`,
 	return cmd
 }
 
-func (s *selection) show(cmd streams, args []string) (int, error) {
+func (s *selection) show(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 || source.IsURL(args[0]) {
 		return exitNotStarted, errors.New("nothing to show: expected a recording, a folder, a pattern or -")
 	}

@@ -27,7 +27,8 @@ func TestWhatGoesOverTheWire(t *testing.T) {
 		want     string
 	}{
 		"order, spelling and bytes": {
-			Rewriter{}, record("GET", "/%2F;//?a=%zz", "", "Host: a", "zZ: 1", "Accept:*/*", "zZ: 2", "X: Caf\xe9", "Empty: "),
+			Rewriter{},
+			record("GET", "/%2F;//?a=%zz", "", "Host: a", "zZ: 1", "Accept:*/*", "zZ: 2", "X: Caf\xe9", "Empty: "),
 			"GET /%2F;//?a=%zz HTTP/1.1\r\nHost: a\r\nzZ: 1\r\nAccept: */*\r\nzZ: 2\r\nX: Caf\xe9\r\nEmpty: \r\n\r\n",
 		},
 		"Host comes first and once": {
@@ -40,7 +41,8 @@ func TestWhatGoesOverTheWire(t *testing.T) {
 			"GET / HTTP/1.1\r\nHost: a\r\nTe: trailers\r\n\r\n",
 		},
 		"length in its place": {
-			Rewriter{}, record("POST", "/", "body", "Host: a", "content-length: 99", "X: y", "Content-Length: 98"),
+			Rewriter{},
+			record("POST", "/", "body", "Host: a", "content-length: 99", "X: y", "Content-Length: 98"),
 			"POST / HTTP/1.1\r\nHost: a\r\ncontent-length: 4\r\nX: y\r\n\r\nbody",
 		},
 		"length that was not recorded": {Rewriter{}, record("POST", "/", "body", "Host: a", "X: y"), "POST / HTTP/1.1\r\nHost: a\r\nX: y\r\nContent-Length: 4\r\n\r\nbody"},
@@ -48,7 +50,8 @@ func TestWhatGoesOverTheWire(t *testing.T) {
 		"no body but a length":         {Rewriter{}, record("POST", "/", "", "Host: a", "Content-Length: 0"), "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"},
 		"a body that is cut":           {Rewriter{}, cut, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nbegin"},
 		"chunks": {
-			Rewriter{}, record("POST", "/", "0123456789abcdef", "Host: a", "Transfer-Encoding: gzip, chunked", "X: y"),
+			Rewriter{},
+			record("POST", "/", "0123456789abcdef", "Host: a", "Transfer-Encoding: gzip, chunked", "X: y"),
 			"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n10\r\n0123456789abcdef\r\n0\r\n\r\n",
 		},
 		"no chunk":      {Rewriter{}, record("POST", "/", "", "Host: a", "Transfer-Encoding: chunked"), "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
