@@ -28,6 +28,7 @@ type comparison struct {
 var comparisons = []comparison{
 	{"simulator", "What does a simulated answer cost beside Caddy's respond?", simulatorBesideRespond},
 	{"nginx", "How does a simulated answer compare with nginx and a file?", simulatorBesideNginx},
+	{"latency", "How near to its stage's latency are the answers under load?", latencyUnderLoad},
 	{"idle", "What does an idle connection cost beside nginx and Caddy?", idleConnections},
 	{"reloads", "Do the clients of express connections feel a reload?", reloadsUnderLoad},
 	{"wiremock", "Whose answers to WireMock's mappings come faster?", simulatorBesideWireMock},

@@ -52,7 +52,7 @@ func replayBesideGenerators(l *lab) error {
 
 // replayOnTime measures how exactly the schedule of an open loop is kept.
 func replayOnTime(l *lab) error {
-	target, err := l.startNginx("target", static100)
+	server, err := l.startNginx("target", static100)
 	if err != nil {
 		return err
 	}
@@ -60,16 +60,12 @@ func replayOnTime(l *lab) error {
 	fmt.Fprintln(l.out, "| round | sent | p50 | p99 | p99.9 | max |")
 	fmt.Fprintln(l.out, "|--:|--:|--:|--:|--:|--:|")
 	for round := range l.rounds {
-		out, err := output(l.caddy, "replay", target.url("/"), "--rate", "5000/s", "-c", "50", "--duration", l.turn.String(), "--report", "json", "-q")
-		if err != nil && len(out) == 0 {
-			return err
-		}
-		report, err := decodeReplay(out)
+		t, err := l.replay(server.url("/"), 50, "--rate", "5000/s")
 		if err != nil {
 			return err
 		}
-		late := report.Targets[0].Lateness
-		fmt.Fprintf(l.out, "| %d | %d | %.2f ms | %.2f ms | %.2f ms | %.2f ms |\n", round+1, report.Targets[0].Requests, late.P50, late.P99, late.P999, late.Max)
+		late := t.Lateness
+		fmt.Fprintf(l.out, "| %d | %d | %.2f ms | %.2f ms | %.2f ms | %.2f ms |\n", round+1, t.Requests, late.P50, late.P99, late.P999, late.Max)
 	}
 	return nil
 }
@@ -154,15 +150,18 @@ func wrkReport(out string) (turn, error) { return parseWrk(out), nil }
 
 // replayed is the part of replay's JSON report that is looked at here.
 type replayed struct {
-	Targets []struct {
-		Requests, Errors, Unsent int64
-		Rate                     float64
-		Service, Lateness        struct {
-			P50  float64 `json:"p50_ms"`
-			P99  float64 `json:"p99_ms"`
-			P999 float64 `json:"p99_9_ms"`
-			Max  float64 `json:"max_ms"`
-		}
+	Targets []target
+}
+
+// target is what a replay reports of one target.
+type target struct {
+	Requests, Errors           int64
+	Rate                       float64
+	Latency, Service, Lateness struct {
+		P50  float64 `json:"p50_ms"`
+		P99  float64 `json:"p99_ms"`
+		P999 float64 `json:"p99_9_ms"`
+		Max  float64 `json:"max_ms"`
 	}
 }
 

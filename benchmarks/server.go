@@ -30,7 +30,7 @@ func (l *lab) start(name, addr string, command ...string) (*server, error) {
 	s := &server{name: name, addr: addr, cmd: exec.Command(command[0], command[1:]...), gone: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.logs, &s.logs
 	s.cmd.Dir = l.dir
-	s.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+l.dir, "XDG_DATA_HOME="+l.dir)
+	s.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+filepath.Join(l.dir, "config"), "XDG_DATA_HOME="+filepath.Join(l.dir, "data"))
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}

@@ -47,6 +47,10 @@ func simulatorBesideWireMock(l *lab) error {
 	if err != nil {
 		return err
 	}
+	counts := []int{100, 1000}
+	if l.short {
+		counts = counts[:1]
+	}
 	for _, set := range mappingSets {
 		folder, err := filepath.Abs(filepath.Join("examples", "wiremock", set.folder))
 		if err != nil {
@@ -68,7 +72,7 @@ func simulatorBesideWireMock(l *lab) error {
 		if err != nil {
 			return err
 		}
-		for _, connections := range []int{100, 1000} {
+		for _, connections := range counts {
 			load := wrk{connections: connections, script: script}
 			err := l.compare(fmt.Sprintf("%s, %d connections", set.title, connections),
 				underWrk("WireMock", load, wiremock, "/"),
