@@ -42,6 +42,19 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
+// BenchmarkClosest measures a request that none of many mappings takes.
+func BenchmarkClosest(b *testing.B) {
+	set := parse(b, manyMappings(2000))
+	b.ReportAllocs()
+	for b.Loop() {
+		r := Request{Method: "GET", Target: "/exact/1500x"}
+		if m, _ := set.Match(&r); m != nil {
+			b.Fatal(m)
+		}
+		set.Closest(&r)
+	}
+}
+
 func loadSet(b *testing.B, path string) *Set {
 	b.Helper()
 	mappings, err := Load(path)

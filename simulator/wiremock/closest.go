@@ -16,7 +16,8 @@ func (s *Set) Closest(r *Request) string {
 	fmt.Fprintf(&out, "No mapping matches %s %s\n", r.Method, r.url)
 	var closest *Mapping
 	var least float64
-	for _, m := range s.mappings {
+	for _, rank := range s.near(r) {
+		m := s.mappings[rank]
 		if d := m.distance(r); closest == nil || d < least {
 			closest, least = m, d
 		}
@@ -32,12 +33,14 @@ func (s *Set) Closest(r *Request) string {
 }
 
 // distance grows with everything in which a request differs: most with the
-// URL, the more so the earlier it does.
+// URL, the more so the earlier it does. The body is looked at only if the URL
+// is right.
 func (m *Mapping) distance(r *Request) float64 {
 	d := 0.0
+	body := m.body
 	if !m.url.matches(r) {
-		d += 3 * (1 - m.url.likeness(r))
-		d++
+		d += 1 + 3*(1-m.url.likeness(r))
+		body = nil
 	}
 	if !m.matchesMethod(r.Method) {
 		d += 1.5
@@ -47,7 +50,7 @@ func (m *Mapping) distance(r *Request) float64 {
 			d++
 		}
 	}
-	for _, p := range m.body {
+	for _, p := range body {
 		if !p.matches(r.bodyValue()) {
 			d++
 		}

@@ -95,10 +95,6 @@ func formValues(r *Request, name string, visit visitor) {
 	visitNamed(r.formParameters(), name, visit)
 }
 
-func cookieValues(r *Request, name string, visit visitor) {
-	visitNamed(r.cookieParameters(), name, visit)
-}
-
 func visitNamed(parameters []parameter, name string, visit visitor) {
 	for _, p := range parameters {
 		if p.name == name && !visit(p.value) {

@@ -128,7 +128,6 @@ func (f *fields) named(u urlMatcher) ([]condition, error) {
 	}{
 		{"queryParameters", queryValues},
 		{"headers", headerValues},
-		{"cookies", cookieValues},
 		{"formParameters", formValues},
 	} {
 		list, err := f.conditions(group.field, group.values)
@@ -137,12 +136,16 @@ func (f *fields) named(u urlMatcher) ([]condition, error) {
 		}
 		all = append(all, list...)
 	}
+	cookies, err := f.cookies()
+	if err != nil {
+		return nil, err
+	}
 	credentials, err := f.basicAuth()
 	if err != nil {
 		return nil, err
 	}
 	peers, err := f.peers()
-	return slices.Concat(all, credentials, peers), err
+	return slices.Concat(all, cookies, credentials, peers), err
 }
 
 func (f *fields) basicAuth() ([]condition, error) {

@@ -29,27 +29,6 @@ func (r *Request) formParameters() []parameter {
 	return r.form
 }
 
-func (r *Request) cookieParameters() []parameter {
-	if !r.parsed.cookies {
-		r.parsed.cookies = true
-		for _, line := range r.header("Cookie") {
-			for pair := range strings.SplitSeq(line, ";") {
-				if name, value, ok := strings.Cut(strings.TrimSpace(pair), "="); ok && name != "" {
-					r.cookies = append(r.cookies, parameter{name, unquote(value)})
-				}
-			}
-		}
-	}
-	return r.cookies
-}
-
-func unquote(value string) string {
-	if len(value) >= 2 && value[0] == '"' && value[len(value)-1] == '"' {
-		return value[1 : len(value)-1]
-	}
-	return value
-}
-
 // parseForm reads name=value pairs. What is not well escaped is taken as it is.
 func parseForm(text string) []parameter {
 	if text == "" {

@@ -116,7 +116,10 @@ func parseAbsent(_ *fields, data json.RawMessage) (pattern, error) {
 	if err := json.Unmarshal(data, &is); err != nil {
 		return nil, plain(err)
 	}
-	return absent(is), nil
+	if !is { // which WireMock takes for true
+		return nil, errors.New(`false is not supported: {"not": {"absent": true}} says it`)
+	}
+	return absent{}, nil
 }
 
 func parseNot(f *fields, data json.RawMessage) (pattern, error) {

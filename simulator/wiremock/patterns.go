@@ -84,16 +84,10 @@ type doesNotMatch struct{ wholeText }
 func (p doesNotMatch) matches(v value) bool { return !p.wholeText.matches(v) }
 func (p doesNotMatch) String() string       { return "doesNotMatch '" + p.source + "'" }
 
-type absent bool
+type absent struct{}
 
-func (p absent) matches(v value) bool { return v.present != bool(p) }
-
-func (p absent) String() string {
-	if p {
-		return "absent"
-	}
-	return "present"
-}
+func (absent) matches(v value) bool { return !v.present }
+func (absent) String() string       { return "absent" }
 
 type anything struct{}
 

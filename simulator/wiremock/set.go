@@ -17,6 +17,7 @@ type Set struct {
 	prefixes map[string][]int
 	lengths  []int // of the prefixes there are, from short to long
 	anywhere []int
+	byURL    []int // all, in the order of the texts of their URLs
 }
 
 // NewSet orders mappings as WireMock does: by priority, and among equals the
@@ -47,6 +48,7 @@ func NewSet(added []*Mapping) *Set {
 	}
 	slices.Sort(s.lengths)
 	s.lengths = slices.Compact(s.lengths)
+	s.byURL = sortedByURL(s.mappings)
 	return s
 }
 
