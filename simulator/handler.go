@@ -56,7 +56,9 @@ type Handler struct {
 	// are replaced.
 	MappingFiles []string `json:"mapping_files,omitempty"`
 
-	// Stub mappings themselves: one, a list, or `{"mappings": [...]}`.
+	// Stub mappings themselves: one, a list, or `{"mappings": [...]}`; or a text
+	// that holds this as JSON. Of its configuration Caddy sorts the members of
+	// objects and rounds large numbers; a text stays as it is.
 	Mappings json.RawMessage `json:"mappings,omitempty"`
 
 	// The directory in or beside which the folder `__files` is, where these

@@ -4,6 +4,8 @@
 package simulator
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 
@@ -54,13 +56,23 @@ func (h *Handler) loadMappings() ([]*wiremock.Mapping, error) {
 		return nil, fmt.Errorf("loading mappings: %w", err)
 	}
 	if len(h.Mappings) > 0 {
-		inline, err := wiremock.Parse(h.Mappings, "mappings", h.MappingsRoot)
+		inline, err := wiremock.Parse(asWritten(h.Mappings), "mappings", h.MappingsRoot)
 		if err != nil {
 			return nil, fmt.Errorf("loading mappings: %w", err)
 		}
 		all = append(all, inline...)
 	}
 	return all, nil
+}
+
+// asWritten gives the mappings that a text of the configuration holds, or that
+// stand there themselves.
+func asWritten(data json.RawMessage) []byte {
+	var text string
+	if bytes.HasPrefix(data, []byte(`"`)) && json.Unmarshal(data, &text) == nil {
+		return []byte(text)
+	}
+	return data
 }
 
 // newMappings prepares mappings to be answered; nil if there are none.

@@ -183,6 +183,27 @@ func TestWireMockAdapter(t *testing.T) {
 	}
 }
 
+// TestAdapterKeepsWhatIsWritten holds that neither the adapter nor Caddy, which
+// sorts and rounds what its configuration has, changes a body.
+func TestAdapterKeepsWhatIsWritten(t *testing.T) {
+	s := caddytest.Run(t, site(caddytest.Addr(t), "respond ok"))
+	const body = `{"z":1,"a":[1.50,12345678901234567890,"<&>"]}`
+	stub := `{"request":{"url":"/"},"response":{"jsonBody":` + body + `,"headers":{"X-Z":"1","X-A":"2"}}}`
+	addr := caddytest.Addr(t)
+	for _, stubs := range []string{`{"listen":"` + addr + `","mappings":[` + stub + `]}`, `{"listen":"` + addr + `",` + stub[1:]} {
+		config, _, err := caddyconfig.GetAdapter("wiremock").Adapt([]byte(stubs), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.LoadJSON(config); err != nil {
+			t.Fatal(err)
+		}
+		if _, got := get(t, "http://"+addr+"/"); got != body {
+			t.Errorf("got %s, want %s", got, body)
+		}
+	}
+}
+
 func TestMappingsRefused(t *testing.T) {
 	onCaddysPath(t) // express is a line more
 	for _, tc := range []struct{ lines, want string }{

@@ -23,38 +23,48 @@ func init() {
 //	{"listen": "127.0.0.1:9000", "mappings": [...]}
 type WireMockAdapter struct{}
 
-// Adapt turns mappings into Caddy's JSON. If the name of the file is known,
-// body files are looked for in or beside its directory.
+// Adapt turns mappings into Caddy's JSON, in which they stand as a text. If the
+// name of the file is known, body files are looked for in or beside its
+// directory.
 func (WireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
 	stubs, listen, err := takeListen(body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("adapting mappings: %w", err)
 	}
-	handler := Handler{Mappings: stubs}
+	text, err := json.Marshal(string(stubs))
+	if err != nil {
+		return nil, nil, err
+	}
+	handler := Handler{Mappings: text}
 	if name, ok := options["filename"].(string); ok && name != "" {
 		handler.MappingsRoot = filepath.Dir(name)
 	}
 	return serverConfig(listen, handler)
 }
 
-// takeListen takes the address off the mappings.
-func takeListen(body []byte) (stubs json.RawMessage, listen string, err error) {
-	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
-		err = json.Unmarshal(body, &stubs)
-		return stubs, "", err
-	}
+// takeListen takes the address off the mappings, which it otherwise leaves as
+// they are written.
+func takeListen(body []byte) (stubs []byte, listen string, err error) {
 	var object map[string]json.RawMessage
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+		return body, "", json.Unmarshal(body, new(any))
+	}
 	if err := json.Unmarshal(body, &object); err != nil {
 		return nil, "", err
 	}
-	if address, ok := object["listen"]; ok {
-		if err := json.Unmarshal(address, &listen); err != nil {
-			return nil, "", fmt.Errorf("listen: %w", err)
-		}
-		delete(object, "listen")
+	address, ok := object["listen"]
+	if !ok {
+		return body, "", nil
 	}
-	stubs, err = json.Marshal(object)
-	return stubs, listen, err
+	if err := json.Unmarshal(address, &listen); err != nil {
+		return nil, "", fmt.Errorf("listen: %w", err)
+	}
+	delete(object, "listen")
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err = encoder.Encode(object)
+	return out.Bytes(), listen, err
 }
 
 // Interface guard

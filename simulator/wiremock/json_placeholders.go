@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/javaregexp"
 )
 
 // placeholder stands for a value that is only described.
@@ -52,7 +54,7 @@ func withPlaceholders(expected any) (any, error) {
 
 func parsePlaceholder(inner string) (placeholder, error) {
 	if source, ok := strings.CutPrefix(inner, "regex}"); ok {
-		re, err := compileRegexp(source)
+		re, err := javaregexp.CompileLines(source)
 		return matchesText(re), err
 	}
 	p, ok := placeholders[strings.TrimSuffix(inner, "}")]

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/javaregexp"
 )
 
 // parsePattern reads an object like {"contains": "x"}.
@@ -102,12 +104,12 @@ func parseBinaryEqualTo(_ *fields, data json.RawMessage) (pattern, error) {
 }
 
 func parseMatches(text string) (pattern, error) {
-	re, err := compileRegexp(text)
+	re, err := javaregexp.CompileLines(text)
 	return wholeText{text, re}, err
 }
 
 func parseDoesNotMatch(text string) (pattern, error) {
-	re, err := compileRegexp(text)
+	re, err := javaregexp.CompileLines(text)
 	return doesNotMatch{wholeText{text, re}}, err
 }
 

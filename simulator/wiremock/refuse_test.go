@@ -4,6 +4,7 @@
 package wiremock
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,9 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		{`{"request":{},"requiredScenarioState":"Started"}`, "requiredScenarioState: not supported"},
 		{`{"request":{},"postServeActions":[{"name":"webhook"}]}`, "postServeActions: not supported"},
 		{`{"request":{},"serveEventListeners":[{"name":"webhook"}]}`, "serveEventListeners: not supported"},
+		{`{"newScenarioState":"paid"}`, "newScenarioState: not supported"},
+		{`{"mapping":{"request":{}}}`, "mapping: not supported"},
+		{`{"request":{"basicAuthCredentials":{"username":"jo"}}}`, "request.basicAuthCredentials: not supported"},
 		{`{"request":{},"colour":"red"}`, "colour: not supported"},
 		{`{"name":"n","request":{"customMatcher":{"name":"x"}}}`, "mapping 'n': request.customMatcher: not supported"},
 		{`{"id":"i","request":{"multipartPatterns":[{}]}}`, "mapping 'i': request.multipartPatterns: not supported"},
@@ -33,6 +37,10 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		{`{"request":{"url":"/a","pathParameters":{"b":{"equalTo":"c"}}}}`, "request.pathParameters: it needs a urlPathTemplate"},
 		{`{"request":{"headers":{"X-A":{"before":"now"}}}}`, "request.headers.X-A.before: not supported"},
 		{`{"request":{"headers":{"X-A":{"equalToDateTime":"now"}}}}`, "request.headers.X-A.equalToDateTime: not supported"},
+		{`{"request":{"headers":{"X-A":{"after":"2026-01-01T00:00:00Z"}}}}`, "request.headers.X-A.after: not supported"},
+		{`{"request":{"headers":{"X-A":{"before":"now","expectedOffset":2,"expectedOffsetUnit":"days"}}}}`, "request.headers.X-A.before: not supported"},
+		{`{"request":{"queryParameters":{"day":{"equalToDateTime":"now","truncateExpected":"last day of month"}}}}`, "request.queryParameters.day.equalToDateTime: not supported"},
+		{`{"request":{"headers":{"X-A":{"absent":false}}}}`, `request.headers.X-A.absent: false is not supported: {"not": {"absent": true}}`},
 		{`{"request":{"headers":{"X-A":{}}}}`, "request.headers.X-A: there is no condition"},
 		{`{"request":{"headers":{"X-A":"b"}}}`, "request.headers.X-A: expected an object"},
 		{`{"request":{"headers":{"X-A":{"equalTo":"a","contains":"b"}}}}`, "request.headers.X-A.contains: not supported"},
@@ -42,6 +50,12 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		{`{"request":{"bodyPatterns":{"equalTo":"a"}}}`, "request.bodyPatterns: expected a list"},
 		{`{"request":{"bodyPatterns":[{"equalToXml":"<a/>"}]}}`, "request.bodyPatterns[0].equalToXml: not supported"},
 		{`{"request":{"bodyPatterns":[{"matchesXPath":"//a"}]}}`, "request.bodyPatterns[0].matchesXPath: not supported"},
+		{`{"request":{"bodyPatterns":[{"matchesXPath":"/a","xPathNamespaces":{"b":"c"}}]}}`, "request.bodyPatterns[0].matchesXPath: not supported"},
+		{`{"request":{"bodyPatterns":[{"matchesXPath":{"expression":"//a","contains":"b"}}]}}`, "request.bodyPatterns[0].matchesXPath: not supported"},
+		{`{"request":{"bodyPatterns":[{"equalToXml":"<a/>","enablePlaceholders":true}]}}`, "request.bodyPatterns[0].enablePlaceholders: not supported"},
+		{`{"request":{"bodyPatterns":[{"matchesJsonSchema":{"type":"object"},"schemaVersion":"V7"}]}}`, "request.bodyPatterns[0].matchesJsonSchema: not supported"},
+		{`{"request":{"bodyPatterns":[{"matchesJsonPath":{"expression":"$.day","after":"now"}}]}}`, "request.bodyPatterns[0].matchesJsonPath.after: not supported"},
+		{`{"request":{"bodyPatterns":[{"matchesJsonPath":{"expression":"$.day","and":[{"before":"now"}]}}]}}`, "request.bodyPatterns[0].matchesJsonPath.and[0].before: not supported"},
 		{`{"request":{"bodyPatterns":[{"matchesJsonSchema":{}}, {"matchesJsonSchema":{"a":1}}]}}`, "request.bodyPatterns[0]: there is no condition"},
 		{`{"request":{"bodyPatterns":[{"equalToJson":"{a"}]}}`, "request.bodyPatterns[0].equalToJson: it is not JSON"},
 		{`{"request":{"bodyPatterns":[{"equalToJson":{"a":"${json-unit.any-date}"}}]}}`, "'${json-unit.any-date}' is not supported"},
@@ -52,6 +66,7 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		{`{"request":{"bodyPatterns":[{"binaryEqualTo":"!"}]}}`, "request.bodyPatterns[0].binaryEqualTo: illegal base64"},
 		{`{"request":{},"priority":"high"}`, "priority: string is not"},
 		{`{"response":{"proxyBaseUrl":"http://x"}}`, "response.proxyBaseUrl: not supported"},
+		{`{"response":{"proxyBaseUrl":"http://x","additionalProxyRequestHeaders":{"A":"b"}}}`, "response.additionalProxyRequestHeaders: not supported"},
 		{`{"response":{"status":99}}`, "response.status: 99"},
 		{`{"response":{"status":1000}}`, "response.status: 1000"},
 		{`{"response":{"status":101}}`, "response.status: 101"},
@@ -91,6 +106,44 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		}
 		if !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "stub.json: ") {
 			t.Errorf("%s:\ngot  %v\nwant %s", tc.mapping, err, tc.want)
+		}
+	}
+}
+
+// TestUnsupportedTemplatesAreNamed holds the same for templates.
+func TestUnsupportedTemplatesAreNamed(t *testing.T) {
+	for _, tc := range []struct{ body, want string }{
+		{"{{request.id}}", "'request.id' is not supported"},
+		{"{{request.multipart}}", "'request.multipart' is not supported"},
+		{"{{request.parts.file.body}}", "'request.parts.file.body' is not supported"},
+		{"{{#assign 'a'}}b{{/assign}}", "there is no block 'assign'"},
+		{"{{#parseJson 'a'}}{}{{/parseJson}}", "there is no block 'parseJson'"},
+		{"{{#formatJson}}{}{{/formatJson}}", "there is no block 'formatJson'"},
+		{"{{#formatXml}}<a/>{{/formatXml}}", "there is no block 'formatXml'"},
+		{"{{#arrayJoin ',' request.query.a as |x|}}{{x}}{{/arrayJoin}}", "there is no block 'arrayJoin'"},
+		{"{{lookup request.query 'a[]'}}", "there is no helper 'lookup'"},
+		{"{{toJson request.headers}}", "there is no helper 'toJson'"},
+		{"{{xPath request.body '/a'}}", "there is no helper 'xPath'"},
+		{"{{#each (range 1 3) as |i|}}{{i}}{{/each}}", "there is no helper 'range'"},
+		{"{{size (array 1 2)}}", "there is no helper 'array'"},
+		{"{{date (parseDate request.headers.Day)}}", "there is no helper 'date'"},
+		{"{{numberFormat 1.5 'percent'}}", "there is no helper 'numberFormat'"},
+		{"{{formData request.body 'form'}}", "there is no helper 'formData'"},
+		{"{{jsonMerge a b}}", "there is no helper 'jsonMerge'"},
+		{"{{isOdd 3}}", "there is no helper 'isOdd'"},
+		{"{{random 'Name.first_name'}}", "there is no helper 'random'"},
+		{"{{hostname}}", "'hostname' is neither"},
+		{"{{systemValue key='PATH'}}", "there is no helper 'systemValue'"},
+		{"{{val request.query.a assign='b'}}", "val does not support assign="},
+		{"{{pickRandom 1 2 3 count=2}}", "pickRandom does not support count="},
+		{"{{regexExtract request.body '(a)' 'parts'}}", "regexExtract takes 2 arguments"},
+		{"{{matches request.body '[a-z&&[^b]]'}}", "the regular expression '[a-z&&[^b]]' is not supported"},
+		{"{{regexExtract request.body '(?=a)'}}", "the regular expression '(?=a)' is not supported"},
+	} {
+		mapping := fmt.Sprintf(`{"response":{"body":%q,"transformers":["response-template"]}}`, tc.body)
+		_, err := Parse([]byte(mapping), "stub.json", "testdata")
+		if err == nil || !strings.Contains(err.Error(), "stub.json: response.body: ") || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", tc.body, err, tc.want)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/javaregexp"
 )
 
 // urlMatcher is a mapping's condition on the raw URL.
@@ -68,7 +70,7 @@ func (f *fields) url() (urlMatcher, error) {
 func (u *urlMatcher) compile() (err error) {
 	switch u.kind {
 	case "urlPattern", "urlPathPattern":
-		u.re, err = compileRegexp(u.text)
+		u.re, err = javaregexp.CompileLines(u.text)
 		u.prefix = literalPrefix(u.text)
 	case "urlPathTemplate":
 		u.template, err = newURLTemplate(u.text)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/javaregexp"
 )
 
 // translate writes Jayway's dialect in the words of the parser: names with a
@@ -100,12 +102,13 @@ func match(text string) (taken int, written string, err error) {
 	if strings.Trim(parts[2], "ims") != "" {
 		return 0, "", fmt.Errorf("the flags '%s' of /%s/ are not supported", parts[2], parts[1])
 	}
-	pattern := `\A(?:` + strings.ReplaceAll(parts[1], `\/`, "/") + `)\z`
+	source := strings.ReplaceAll(parts[1], `\/`, "/")
+	if _, err := javaregexp.CompileWhole(source); err != nil {
+		return 0, "", err
+	}
+	pattern := `\A(?:` + source + `)\z`
 	if parts[2] != "" {
 		pattern = "(?" + parts[2] + ")" + pattern
-	}
-	if _, err := regexp.Compile(pattern); err != nil {
-		return 0, "", err
 	}
 	return len(parts[0]), "=~ '" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(pattern) + "'", nil
 }

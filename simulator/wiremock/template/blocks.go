@@ -31,11 +31,13 @@ func (p *parser) block(content, end string) (node, error) {
 		return p.plainBlock(words, local, end)
 	case "trim", "base64", "urlEncode":
 		return p.textBlock(words)
+	case "contains", "matches":
+		return p.conditionBlock(words, end)
 	default:
 		if _, ok := comparisons[name]; !ok {
 			return nil, fmt.Errorf("there is no block '%s'", name)
 		}
-		return p.comparisonBlock(words, end)
+		return p.conditionBlock(words, end)
 	}
 }
 
@@ -80,7 +82,8 @@ func (p *parser) plainBlock(words []string, local, end string) (node, error) {
 	return loop{subject.value, local, b}, err
 }
 
-func (p *parser) comparisonBlock(words []string, end string) (node, error) {
+// conditionBlock compiles a helper that says which body is written.
+func (p *parser) conditionBlock(words []string, end string) (node, error) {
 	c, err := p.call(words)
 	if err != nil {
 		return nil, err

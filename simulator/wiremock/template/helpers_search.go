@@ -4,8 +4,9 @@
 package template
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/javaregexp"
 )
 
 func compileContains(c *call) (evaluator, error) {
@@ -28,7 +29,7 @@ func compileMatches(c *call) (evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	re, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
+	re, err := javaregexp.CompileWhole(pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func compileRegexExtract(c *call) (evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	re, err := regexp.Compile(pattern)
+	re, err := javaregexp.Compile(pattern)
 	if err != nil {
 		return nil, err
 	}
