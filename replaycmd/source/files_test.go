@@ -268,6 +268,18 @@ func TestExpand(t *testing.T) {
 	}
 }
 
+func TestFolderWithOnlyAnOpenRecordingPointsAtIt(t *testing.T) {
+	dir := t.TempDir()
+	open := write(t, dir, "requests.fbf.lz4.tmp", nil)
+	_, err := Expand([]string{dir})
+	if err == nil || !strings.Contains(err.Error(), "name '"+open+"'") {
+		t.Errorf("got error %v, want it to name %s", err, open)
+	}
+	if got, err := Expand([]string{open}); err != nil || len(got) != 1 {
+		t.Errorf("its name: got %v, error %v", got, err)
+	}
+}
+
 // unexpected fails the test if anything is noted.
 func unexpected(t *testing.T) func(error) {
 	return func(err error) { t.Errorf("noted %v", err) }

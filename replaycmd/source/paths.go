@@ -67,16 +67,24 @@ func inFolder(folder string) ([]string, error) {
 		return nil, err
 	}
 	var files []string
+	var open string
 	for _, entry := range entries {
 		name := filepath.Join(folder, entry.Name())
-		if isRecordingName(entry.Name()) && !isFolder(name) {
+		switch whole, isOpen := strings.CutSuffix(entry.Name(), ".tmp"); {
+		case isFolder(name):
+		case isOpen && isRecordingName(whole):
+			open = name
+		case isRecordingName(entry.Name()):
 			files = append(files, name)
 		}
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("folder '%s' has no finished recording: expected files named *.fbf or *.lz4", folder)
+	switch {
+	case len(files) > 0:
+		return files, nil
+	case open != "":
+		return nil, fmt.Errorf("folder '%s' has no finished recording, only one that is being written or was left by a crash: name '%s' to read what it has so far", folder, open)
 	}
-	return files, nil
+	return nil, fmt.Errorf("folder '%s' has no finished recording: expected files named *.fbf or *.lz4", folder)
 }
 
 func isRecordingName(name string) bool {
