@@ -30,9 +30,11 @@ type conn struct {
 	x         Exchange
 
 	*buffers
-	start, end int // of what is buffered, in buffers.in
-	fillReady  func(fd uintptr) bool
-	readErr    error
+	start, end    int // of what is buffered, in buffers.in
+	fillReady     func(fd uintptr) bool
+	transfer      transfer
+	transferReady func(fd uintptr) bool
+	readErr       error
 }
 
 // A connection is idle while it waits for a request. Only an idle one is

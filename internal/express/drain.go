@@ -15,10 +15,10 @@ import (
 // once would now and then hit a client that is just sending.
 const linger = 5 * time.Second
 
-// listenersClose is until when the servers of an old configuration have closed
-// their listeners, which Caddy does not wait for. A client that is told to come
+// listenersClose is how long the servers of an old configuration may take to
+// close their sockets, for which nobody waits. A client that is told to come
 // back before that may come to one of them, and be turned away.
-const listenersClose = time.Second
+const listenersClose = 500 * time.Millisecond
 
 // Close ends the pool's connections, for a handler's Cleanup. Each ends with
 // its next answer, an idle one after a few seconds, and what is left when the
@@ -29,21 +29,31 @@ func (p *Pool) Close() {
 	if p == nil {
 		return
 	}
+	p.end()
 	if caddy.Exiting() {
-		p.drain()
 		<-p.empty
-		return
 	}
-	wait := listenersClose
-	if grace := p.gracePeriod(); grace > 0 {
-		wait = min(wait, grace)
-	}
-	time.AfterFunc(wait, p.drain)
 }
 
-// drain begins the end. A server calls it as soon as its listeners are closed;
-// Close sees to those that were shutting down when they gave us a connection.
-func (p *Pool) drain() {
+// end begins the end. Servers call it when they begin to shut down, which may
+// be long before the handler's Cleanup.
+func (p *Pool) end() {
+	grace, wait := p.gracePeriod(), listenersClose
+	if grace > 0 {
+		wait = min(wait, grace/2)
+	}
+	if caddy.Exiting() {
+		wait = 0
+	}
+	if wait == 0 {
+		p.drain(grace)
+	} else {
+		time.AfterFunc(wait, func() { p.drain(grace - wait) })
+	}
+}
+
+// drain has answers say that they are the last.
+func (p *Pool) drain(grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.draining.Swap(true) {
@@ -53,7 +63,7 @@ func (p *Pool) drain() {
 		close(p.empty)
 		return
 	}
-	go p.finish(p.gracePeriod())
+	go p.finish(grace)
 }
 
 // finish sees to it that every connection ends.

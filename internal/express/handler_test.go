@@ -73,6 +73,18 @@ func (t *testHandler) Cleanup() error {
 	return nil
 }
 
+// takenBy counts the connections that a generation has taken over.
+func takenBy(generation string) int {
+	count := 0
+	pools.Range(func(pool, of any) bool {
+		if of == generation {
+			pool.(*Pool).each(func(*conn) { count++ })
+		}
+		return true
+	})
+	return count
+}
+
 // message is the answer to a request whose body has been read.
 func (t *testHandler) message(method, target, path, host string, body []byte) []byte {
 	if size, ok := strings.CutPrefix(path, "/bytes/"); ok {
@@ -130,6 +142,11 @@ func (t *testHandler) ServeExpress(x *Exchange) bool {
 		fields.Add("Connection", "close")
 		fields.Add("Content-Length", "99")
 		fields.Add("X-Split", "a\r\nb")
+	case "/shared":
+		var from, to int
+		fmt.Sscanf(x.Query, "%d,%d", &from, &to)
+		x.Respond(http.StatusOK, fields, sharedBody()[from:to])
+		return true
 	case "/silent":
 		return true
 	case "/pieces":

@@ -62,7 +62,7 @@ func (p *Pool) add(c *conn) {
 	}
 	if _, ok := p.servers[c.server]; !ok {
 		p.servers[c.server] = struct{}{}
-		c.server.RegisterOnShutdown(p.drain)
+		c.server.RegisterOnShutdown(p.end)
 	}
 	p.conns[c] = struct{}{}
 	p.count.Inc()

@@ -23,7 +23,8 @@ func TestReloadsAreNotFelt(t *testing.T) {
 	var stop atomic.Bool
 	var requests atomic.Int64
 	var clients sync.WaitGroup
-	for range 8 {
+	const busy = 8
+	for range busy {
 		clients.Go(func() {
 			for !stop.Load() {
 				if err := busyConnection(s.express, &stop, &requests); err != nil {
@@ -35,7 +36,10 @@ func TestReloadsAreNotFelt(t *testing.T) {
 	}
 	for generation := range 20 {
 		before := requests.Load()
-		eventually(t, "the clients get on", func() bool { return requests.Load() > before+200 || t.Failed() })
+		// who connects in the moment of a reload may be turned away by Caddy
+		eventually(t, "the clients get on", func() bool {
+			return t.Failed() || takenBy(fmt.Sprint(generation+1)) == busy && requests.Load() > before+200
+		})
 		s.Reload(s.config("", fmt.Sprint(generation+2)))
 	}
 	stop.Store(true)
@@ -137,16 +141,16 @@ func TestNothingOutlivesTheGracePeriod(t *testing.T) {
 }
 
 func TestReloadsLeaveNothingBehind(t *testing.T) {
-	s := runSites(t, "")
+	s := runSites(t, "grace_period 100ms")
 	round := func(generation int) {
 		c := s.taken(t)
-		s.Reload(s.config("", fmt.Sprint(generation)))
+		s.Reload(s.config("grace_period 100ms", fmt.Sprint(generation)))
 		c.lastAnswers()
 	}
 	round(2)
 	eventually(t, "connections end", func() bool { return open(t) == 0 })
 	before := runtime.NumGoroutine()
-	for i := range 50 {
+	for i := range 20 {
 		round(i + 3)
 	}
 	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before+5 })

@@ -18,9 +18,11 @@ func (c *conn) flush() {
 // send sends what has been gathered and then the pieces. After a failure
 // nothing more is sent.
 func (c *conn) send(pieces [][]byte) {
-	if c.bare {
+	switch {
+	case c.bare && len(pieces) == 1 && c.sendShared(pieces[0]):
+	case c.bare:
 		c.sendAtOnce(pieces)
-	} else {
+	default:
 		c.sendInTurn(pieces)
 	}
 	c.out = c.out[:0]

@@ -53,7 +53,7 @@ func (c *conn) prepare(w http.ResponseWriter, r *http.Request) {
 	c.server = r.Context().Value(http.ServerContextKey).(*http.Server)
 	c.limits = limitsOf(r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server))
 	c.serverLine, c.altSvc = lines(w.Header(), "Server"), lines(w.Header(), "Alt-Svc")
-	c.fillReady = c.fillNow
+	c.fillReady, c.transferReady = c.fillNow, c.transferNow
 	c.x.conn, c.x.Remote, c.x.TLS = c, r.RemoteAddr, r.TLS
 }
 

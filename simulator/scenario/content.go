@@ -9,6 +9,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 )
@@ -70,6 +71,7 @@ func blockContent(block []byte, mediaType string, r *recipe.Recipe) *content {
 	if r.Headers.Gzip() && len(block) > 0 && !isGzip(block) {
 		block = compress(block)
 	}
+	express.Share(block)
 	return &content{Content: answer.Bytes(block), mediaType: mediaType}
 }
 

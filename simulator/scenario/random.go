@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
@@ -16,7 +17,11 @@ import (
 const blockSize = 1 << 20
 
 // block is the random content of all scenarios.
-var block = sync.OnceValue(func() []byte { return randomText(blockSize, latency.Seeded(1)) })
+var block = sync.OnceValue(func() []byte {
+	text := randomText(blockSize, latency.Seeded(1))
+	express.Share(text)
+	return text
+})
 
 // letters are what random content is made of: safe inside of HTML, XML and JSON.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
