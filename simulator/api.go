@@ -18,6 +18,15 @@ import (
 // DefaultAdmin is the path of the recipe API unless another one is given.
 const DefaultAdmin = "/_admin"
 
+// checkAdmin refuses what is not the path of a recipe API. Without one there is
+// no API.
+func checkAdmin(path string) error {
+	if path != "" && (path[0] != '/' || strings.HasSuffix(path, "/")) {
+		return fmt.Errorf("'%s' is not a path like %s", path, DefaultAdmin)
+	}
+	return nil
+}
+
 // endpoint is one path of the recipe API.
 type endpoint struct {
 	methods []string

@@ -107,14 +107,19 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			err = words.Flag(d)
 		default:
 			inline = true
-			err = parseOption(d, &all)
+			err = parseOption(d, "simulator", &all)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if inline {
-		return h.add(d, all)
+		if err := h.add(d, all); err != nil {
+			return err
+		}
+	}
+	if err := checkRoutes(h.Recipes); err != nil {
+		return d.WrapErr(err)
 	}
 	return nil
 }
@@ -136,6 +141,9 @@ func (h *Handler) parseAdmin(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.ArgErr()
 	}
+	if err := checkAdmin(h.Admin); err != nil {
+		return d.Errf("parsing admin: %v", err)
+	}
 	return nil
 }
 
@@ -149,7 +157,7 @@ func (h *Handler) parseRoute(d *caddyfile.Dispenser) error {
 		if err := once.Check(d, repeatable...); err != nil {
 			return err
 		}
-		if err := parseOption(d, &r); err != nil {
+		if err := parseOption(d, "route", &r); err != nil {
 			return err
 		}
 	}

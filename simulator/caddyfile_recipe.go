@@ -17,8 +17,8 @@ import (
 // repeatable are the options of a recipe that may be given more than once.
 var repeatable = []string{"header", "stage"}
 
-// parseOption reads an option of a recipe.
-func parseOption(d *caddyfile.Dispenser, r *recipe.Recipe) (err error) {
+// parseOption reads an option of a recipe; directive is what holds it.
+func parseOption(d *caddyfile.Dispenser, directive string, r *recipe.Recipe) (err error) {
 	switch d.Val() {
 	case "origin":
 		r.Origin, err = words.Text(d)
@@ -39,7 +39,7 @@ func parseOption(d *caddyfile.Dispenser, r *recipe.Recipe) (err error) {
 	case "seed":
 		r.Seed, err = parseSeed(d)
 	default:
-		return words.Unrecognized(d, "simulator")
+		return words.Unrecognized(d, directive)
 	}
 	return err
 }

@@ -119,6 +119,9 @@ func TestCaddyfileErrorsHaveALine(t *testing.T) {
 		{"header a", "wrong argument count", 1},
 		{"header a: b", "parsing header: 'a:' is not a header field name", 1},
 		{"route news {\nstage 0 200\n}", "route: 'news' does not begin with a slash", 1},
+		{"route /* {\nstage 0 200\n}\nstage 0 200", "route /* has more than one recipe", 2},
+		{"admin _admin", "parsing admin: '_admin' is not a path like /_admin", 1},
+		{"admin /", "parsing admin: '/' is not a path like /_admin", 1},
 		{"stage 0 200 {\npercent 101\n}", "parsing percent: '101'", 0},
 		{"stage 0 200 {\npercent -1\n}", "parsing percent: '-1'", 0},
 		{"stage 0 200 {\nfault\n}", "wrong argument count", 0},
@@ -136,8 +139,8 @@ func TestCaddyfileErrorsHaveALine(t *testing.T) {
 		{"stage 0 200\nloop 0", "parsing loop: a period of 0", 1},
 		{"seed -1", "parsing seed: '-1' is not a whole number", 1},
 		{"start today", "parsing start: 'today' is not a time", 1},
-		{"route /a {\nroute /b\n}", "unrecognized simulator option 'route'", 0},
-		{"route /a {\nadmin\n}", "unrecognized simulator option 'admin'", 0},
+		{"route /a {\nroute /b\n}", "unrecognized route option 'route'", 0},
+		{"route /a {\nadmin\n}", "unrecognized route option 'admin'", 0},
 	} {
 		_, err := caddytest.Adapt("http://127.0.0.1:1 {\n simulator {\n" + tc.lines + "\n }\n}\n")
 		line := 2 + strings.Count(tc.lines, "\n") + tc.line

@@ -39,7 +39,7 @@ func (h *Handler) ServeExpress(x *express.Exchange) bool {
 	switch {
 	case a.Fault != answer.NoFault:
 		failExpress(x, &a)
-	case a.Pace != answer.Pace{}, a.Content.File != "":
+	case a.Streams():
 		streamExpress(x, &a)
 	default:
 		x.Respond(a.Status, a.Express(), a.Content.Parts...)
@@ -104,8 +104,9 @@ func streamExpress(x *express.Exchange, a *answer.Answer) {
 	}
 	begun := time.Now()
 	plan := a.Pace.Plan(size)
-	for due, n, more := plan.Next(); more; due, n, more = plan.Next() {
-		if !x.Sleep(due - time.Since(begun)) {
+	for {
+		due, n, more := plan.Next(time.Since(begun))
+		if !more || !x.Sleep(due-time.Since(begun)) {
 			return
 		}
 		if _, err := io.CopyN(x, body, n); err != nil {

@@ -106,8 +106,8 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := metrics.Register(ctx.GetMetricsRegistry(), collectors()...); err != nil {
 		return err
 	}
-	if h.Admin != "" && (!strings.HasPrefix(h.Admin, "/") || strings.HasSuffix(h.Admin, "/")) {
-		return fmt.Errorf("admin: '%s' is not a path like %s", h.Admin, DefaultAdmin)
+	if err := checkAdmin(h.Admin); err != nil {
+		return fmt.Errorf("admin: %v", err)
 	}
 	recipes, err := h.load()
 	if err != nil {

@@ -43,8 +43,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case a.Fault != answer.NoFault:
 		return fail(w, r, &a)
-	case a.Pace != answer.Pace{}:
-		return writePaced(w, r, &a)
+	case a.Streams():
+		return stream(w, r, &a)
 	}
 	return write(w, r, &a)
 }

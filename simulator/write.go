@@ -4,22 +4,15 @@
 package simulator
 
 import (
-	"io"
 	"net/http"
-	"strconv"
-
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 )
 
-// write sends an answer as fast as it goes. That the client leaves meanwhile
-// is no fault of the server.
+// write sends an answer from memory, as fast as it goes. That the client leaves
+// meanwhile is no fault of the server.
 func write(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
 	setFields(w.Header(), a.Response, r.ProtoMajor)
-	if a.Content.File != "" {
-		return writeFile(w, r, a)
-	}
 	w.WriteHeader(a.Status)
 	if r.Method == http.MethodHead {
 		return nil
@@ -47,19 +40,4 @@ func setFields(header http.Header, m *answer.Response, protoMajor int) {
 	if m.Length != "" {
 		header["Content-Length"] = append(lines, m.Length)[len(lines):]
 	}
-}
-
-// writeFile sends an answer whose body is a file, as long as it is now.
-func writeFile(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
-	body, size, err := a.Content.Open()
-	if err != nil {
-		return caddyhttp.Error(http.StatusInternalServerError, err)
-	}
-	defer body.Close()
-	w.Header()["Content-Length"] = []string{strconv.FormatInt(size, 10)}
-	w.WriteHeader(a.Status)
-	if r.Method != http.MethodHead {
-		_, _ = io.CopyN(w, body, size)
-	}
-	return nil
 }

@@ -35,6 +35,10 @@ type Answer struct {
 	Stage int
 }
 
+// Streams tells whether the body is more than a few blocks of memory that can
+// go at once.
+func (a *Answer) Streams() bool { return a.Pace != Pace{} || a.Content.File != "" }
+
 // Response is an answer's message. It is made once, shared by all requests
 // that get it, and never changes.
 type Response struct {

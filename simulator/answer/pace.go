@@ -39,21 +39,36 @@ func (p Pace) Plan(size int64) Plan {
 	return Plan{size: size, chunk: size}
 }
 
-// Next gives the next piece: its size, and when it is due, counted from the
-// header. After the last one there is no more.
-func (p *Plan) Next() (due time.Duration, n int64, more bool) {
-	if p.sent == p.size {
-		return 0, 0, false
+// Next gives the next piece after some time: its size, and when it is due, both
+// times counted from the header. Pieces that are due already are one piece, so
+// that who is late has less to do. After the last one there is no more.
+func (p *Plan) Next(elapsed time.Duration) (due time.Duration, n int64, more bool) {
+	for p.sent < p.size {
+		piece := p.piece()
+		at := p.due(p.sent + piece)
+		if n > 0 && at > elapsed {
+			break
+		}
+		p.pieces++
+		p.sent += piece
+		due, n = at, n+piece
 	}
-	n = p.chunk
+	return due, n, n > 0
+}
+
+// piece gives the size of the next piece.
+func (p *Plan) piece() int64 {
+	size := p.chunk
 	if p.pieces < p.larger {
-		n++
+		size++
 	}
-	n = min(n, p.size-p.sent)
-	p.pieces++
-	p.sent += n
+	return min(size, p.size-p.sent)
+}
+
+// due gives the time by which so much is sent, with the next piece.
+func (p *Plan) due(sent int64) time.Duration {
 	if p.bandwidth > 0 {
-		return time.Duration(float64(p.sent) / float64(p.bandwidth) * float64(time.Second)), n, true
+		return time.Duration(float64(sent) / float64(p.bandwidth) * float64(time.Second))
 	}
-	return time.Duration(p.pieces) * p.every, n, true
+	return time.Duration(p.pieces+1) * p.every
 }

@@ -4,6 +4,7 @@
 package answer
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -33,7 +34,7 @@ func TestPlans(t *testing.T) {
 		var sent, smallest, largest int64
 		var first, last time.Duration
 		pieces := 0
-		for due, n, more := plan.Next(); more; due, n, more = plan.Next() {
+		for due, n, more := plan.Next(0); more; due, n, more = plan.Next(last) {
 			if pieces == 0 {
 				first, smallest = due, n
 			}
@@ -48,6 +49,24 @@ func TestPlans(t *testing.T) {
 		}
 		if tc.pace.Chunks > 0 && largest-smallest > 1 {
 			t.Errorf("%s: pieces from %d to %d bytes", tc.name, smallest, largest)
+		}
+	}
+}
+
+// TestPlansOfThoseWhoAreLate holds that pieces which are due already are one.
+func TestPlansOfThoseWhoAreLate(t *testing.T) {
+	for _, pace := range []Pace{{Chunks: 10, Duration: 10 * time.Second}, {Bandwidth: 10}} {
+		plan := pace.Plan(100)
+		var got []int64
+		for _, elapsed := range []time.Duration{0, 3500 * time.Millisecond, time.Minute} {
+			_, n, _ := plan.Next(elapsed)
+			got = append(got, n)
+		}
+		if want := map[bool][]int64{true: {10, 20, 70}, false: {1, 34, 65}}[pace.Chunks > 0]; !slices.Equal(got, want) {
+			t.Errorf("%+v: got pieces of %v, want %v", pace, got, want)
+		}
+		if _, _, more := plan.Next(0); more {
+			t.Errorf("%+v: something is left", pace)
 		}
 	}
 }

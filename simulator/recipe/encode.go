@@ -16,11 +16,11 @@ func (r Recipe) MarshalJSON() ([]byte, error) {
 		return r.encode()
 	}
 	route, given := fields["route"]
-	switch {
-	case !given:
+	if !given {
 		route, err := encode(map[string]string{"route": r.Route})
 		return slices.Concat(route[:len(route)-1], []byte(","), bytes.TrimSpace(r.written)[1:]), err
-	case isNull(route):
+	}
+	if string(route) == "null" || string(route) == `""` {
 		return r.encode()
 	}
 	return r.written, nil

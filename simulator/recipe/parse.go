@@ -129,7 +129,7 @@ func (r *Recipe) decodeStages(value []byte) error {
 func (s *Stage) UnmarshalJSON(data []byte) error {
 	return decodeObject(data, decoders{
 		"at":        s.At.UnmarshalJSON,
-		"status":    decodeInto(&s.Status, "a number"),
+		"status":    decodeInto(&s.Status, "a whole number"),
 		"latency":   s.Latency.UnmarshalJSON,
 		"percent":   decodeNew(&s.Percent, (*caddyfile.Percent).UnmarshalJSON),
 		"fault":     decodeTextNew(&s.Fault, ParseFault),

@@ -90,6 +90,7 @@ func TestShownAsPosted(t *testing.T) {
 func TestShownWithItsRoute(t *testing.T) {
 	for text, want := range map[string]string{
 		` {"stages": [{"at": "1h"}, {"latency": "1000ms..1500ms"}]}`: `{"route":"/*","stages":[{"at":"1h"},{"latency":"1000ms..1500ms"}]}`,
+		`{"stages":[{}],"route":""}`:                                 `{"route":"/*","stages":[{"at":0,"status":200,"latency":0}]}`,
 		`{"stages":[{}],"route":null}`:                               `{"route":"/*","stages":[{"at":0,"status":200,"latency":0}]}`,
 		`{"stages":[{}],"route":"/a"}`:                               `{"stages":[{}],"route":"/a"}`,
 	} {
@@ -132,8 +133,8 @@ func TestParseNamesTheFieldAtFault(t *testing.T) {
 		{"latency without unit", `{"stages":[{"latency":"500"}]}`, "stages[0].latency", "500"},
 		{"latency reversed", `[{"stages":[{"latency":"100ms..50ms"}]}]`, "recipes[0].stages[0].latency", ""},
 		{"latency negative", `{"stages":[{"latency":"-10ms..10ms"}]}`, "stages[0].latency", ""},
-		{"status text", `{"stages":[{"status":"500"}]}`, "stages[0].status", "expected a number, got text"},
-		{"status a fraction", `{"stages":[{"status":200.5}]}`, "stages[0].status", "expected a number"},
+		{"status text", `{"stages":[{"status":"500"}]}`, "stages[0].status", "expected a whole number, got text"},
+		{"status a fraction", `{"stages":[{"status":200.5}]}`, "stages[0].status", "expected a whole number"},
 		{"status 99", `{"stages":[{"status":99}]}`, "stages[0].status", "99"},
 		{"status 103", `{"stages":[{"status":103}]}`, "stages[0].status", "103"},
 		{"status 1000", `{"stages":[{"status":1000}]}`, "stages[0].status", "1000"},

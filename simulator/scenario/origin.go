@@ -48,8 +48,9 @@ func fetch(ctx context.Context, r *recipe.Recipe) (*content, error) {
 		return nil, inOrigin(fmt.Errorf("%s answered %s", r.Origin, resp.Status))
 	}
 	block, err := readOrigin(resp.Body)
-	if err == nil && !r.Headers.Gzip() {
-		block, err = decoded(block, resp.Header.Get("Content-Encoding"))
+	encoding := resp.Header.Get("Content-Encoding")
+	if asIs := r.Headers.Gzip() && strings.EqualFold(encoding, "gzip"); err == nil && !asIs {
+		block, err = decoded(block, encoding)
 	}
 	if err != nil {
 		return nil, inOrigin(fmt.Errorf("reading %s: %v", r.Origin, err))

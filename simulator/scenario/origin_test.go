@@ -74,19 +74,20 @@ func TestPostedOriginIsFetchedFirst(t *testing.T) {
 func TestOriginThatCannotBeHadChangesNothing(t *testing.T) {
 	url, _ := origin(t)
 	s := play(t, `{"body":"old","stages":[{}]}`)
-	for origin, want := range map[string]string{
-		url + "/none":          "404 Not Found",
-		url + "/brotli":        "encoded as br",
-		url + "/large":         "more than",
-		"http://127.0.0.1:1/":  "refused",
-		"http://name.invalid/": "name.invalid",
+	for _, tc := range []struct{ origin, headers, want string }{
+		{url + "/none", "", "404 Not Found"},
+		{url + "/brotli", "", "encoded as br"},
+		{url + "/brotli", `"content-encoding":"gzip"`, "encoded as br"},
+		{url + "/large", "", "more than"},
+		{"http://127.0.0.1:1/", "", "refused"},
+		{"http://name.invalid/", "", "name.invalid"},
 	} {
-		err := s.Add(t.Context(), parse(t, `[{"route":"/*","body":"new","stages":[{}]},{"route":"/o","origin":"`+origin+`","stages":[{}]}]`))
-		if err == nil || !strings.HasPrefix(err.Error(), "recipes[1].origin: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got error %v", origin, err)
+		err := s.Add(t.Context(), parse(t, `[{"route":"/*","body":"new","stages":[{}]},{"route":"/o","origin":"`+tc.origin+`","headers":{`+tc.headers+`},"stages":[{}]}]`))
+		if err == nil || !strings.HasPrefix(err.Error(), "recipes[1].origin: ") || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got error %v", tc.origin, err)
 		}
 		if got := bodyOf(ask(t, s, "/o")); got != "old" {
-			t.Errorf("%s: what runs became %q", origin, got)
+			t.Errorf("%s: what runs became %q", tc.origin, got)
 		}
 	}
 }

@@ -4,6 +4,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,8 +58,10 @@ func (t *table) get(pattern string) *route {
 	return t.exact[pattern]
 }
 
-// find gives the most specific route of a path.
+// find gives the most specific route of a path. An empty one, as in
+// `GET http://host`, is the root.
 func (t *table) find(path string) *route {
+	path = cmp.Or(path, "/")
 	if r, ok := t.exact[path]; ok {
 		return r
 	}

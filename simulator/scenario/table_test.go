@@ -19,7 +19,7 @@ func TestMostSpecificRouteWins(t *testing.T) {
 		s := play(t, "["+strings.Join(recipes, ",")+"]")
 		for path, want := range map[string]string{
 			"/news/sport": "/news/sport", "/news/sport/": "/news/s*", "/news/x": "/news*", "/newsroom": "/news*",
-			"/new": "/*", "/": "/", "/other": "/*", "/news/sport*": "/news/s*", "*": "",
+			"/new": "/*", "/": "/", "": "/", "/other": "/*", "/news/sport*": "/news/s*", "*": "",
 		} {
 			a, found := s.Decide(path)
 			if found != (want != "") || a.Route != want {

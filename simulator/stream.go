@@ -14,16 +14,18 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 )
 
-// writePaced sends an answer whose body takes its time. The header goes first,
-// by itself.
-func writePaced(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
+// stream sends an answer whose body is a file, as long as it is now, or takes
+// its time.
+func stream(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
 	body, size, err := a.Content.Open()
 	if err != nil {
 		return caddyhttp.Error(http.StatusInternalServerError, err)
 	}
 	defer body.Close()
 	setFields(w.Header(), a.Response, r.ProtoMajor)
-	w.Header()["Content-Length"] = []string{strconv.FormatInt(size, 10)}
+	if a.Content.File != "" {
+		w.Header()["Content-Length"] = []string{strconv.FormatInt(size, 10)}
+	}
 	w.WriteHeader(a.Status)
 	if r.Method == http.MethodHead {
 		return nil
@@ -32,15 +34,14 @@ func writePaced(w http.ResponseWriter, r *http.Request, a *answer.Answer) error 
 	begun := time.Now()
 	plan := a.Pace.Plan(size)
 	for {
-		if err := client.Flush(); err != nil {
-			return nil // the client has left
-		}
-		due, n, more := plan.Next()
+		due, n, more := plan.Next(time.Since(begun))
 		if !more {
 			return nil
 		}
-		if err := sleep(r.Context(), due-time.Since(begun)); err != nil {
-			return nil // the client has left
+		if wait := due - time.Since(begun); wait > 0 {
+			if client.Flush() != nil || sleep(r.Context(), wait) != nil {
+				return nil // the client has left
+			}
 		}
 		if _, err := io.CopyN(w, body, n); err != nil {
 			return nil
