@@ -41,8 +41,9 @@ func blackholeRecording(l *lab) error {
 			name := strings.ReplaceAll(path+", "+c.name, " ", "-")
 			var options []string
 			if c.record != "" {
-				// what was recorded goes as it grows, so that a long run fits the disk
-				options = append(options, fmt.Sprintf("record %s {\n%s\nkeep 2GiB\n}", filepath.Join(l.dir, name, "recordings"), c.record))
+				// What was recorded goes soon: the disk is not what is measured, nor how a
+				// virtual machine gets memory for ever more of a file.
+				options = append(options, fmt.Sprintf("record %s {\n%s\nrotate_size 64MiB\nkeep 256MiB\n}", filepath.Join(l.dir, name, "recordings"), c.record))
 			}
 			if path == "express" {
 				options = append(options, "express")

@@ -27,8 +27,9 @@ type Options struct {
 	// `requests_20261130T143500Z_482113-9f3c01ab.fbf.lz4`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// How files are compressed: `lz4`, `lz4` with a level from 1 (fast) to 9
-	// (small) like `lz4 3`, or `none`. Default: `lz4`.
+	// How files are compressed: `lz4`, which stores most of what hardly shrinks
+	// as it is; `lz4` with a level from 1 (fast) to 9 (small) like `lz4 3`, by
+	// which everything is compressed; or `none`. Default: `lz4`.
 	Compression recorder.Compression `json:"compression,omitzero"`
 
 	// How many bytes a file may have on disk before the next one is begun. A

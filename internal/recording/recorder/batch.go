@@ -23,17 +23,20 @@ type batch struct {
 
 // lane compresses batches, one at a time.
 type lane struct {
-	writer *lz4.Writer // nil: nothing is compressed
-	memory bytes.Buffer
-	batch  *batch
-	frame  []byte // of the batch, once it is compressed
-	err    error
+	writer  *lz4.Writer // nil: nothing is compressed
+	sparing bool        // does not compress what hardly shrinks
+	stored  int         // batches to be stored before one is compressed again
+	memory  bytes.Buffer
+	batch   *batch
+	frame   []byte // of the batch, once it is compressed
+	err     error
 }
 
 func newLane(c Compression) *lane {
 	l := &lane{}
 	if !c.none {
 		l.writer = c.newWriter()
+		l.sparing = c.level == 0
 	}
 	return l
 }
@@ -53,9 +56,26 @@ func (l *lane) compress() {
 		l.memory = bytes.Buffer{}
 	}
 	l.memory.Reset()
-	l.writer.Reset(&l.memory)
-	if _, l.err = l.writer.Write(l.batch.records); l.err == nil {
-		l.err = l.writer.Close()
+	if records := l.batch.records; l.stored > 0 && len(records) <= largestBatch {
+		l.stored--
+		writeStored(&l.memory, records)
+	} else {
+		l.err = l.shrink(records)
 	}
 	l.frame = l.memory.Bytes()
+}
+
+// shrink compresses records and remembers for the next whether that was worth it.
+func (l *lane) shrink(records []byte) error {
+	l.writer.Reset(&l.memory)
+	if _, err := l.writer.Write(records); err != nil {
+		return err
+	}
+	if err := l.writer.Close(); err != nil {
+		return err
+	}
+	if l.sparing && !shrinks(len(records), l.memory.Len()) {
+		l.stored = storedRow
+	}
+	return nil
 }

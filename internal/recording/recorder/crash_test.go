@@ -70,7 +70,7 @@ func TestWhatACrashLeavesIsFinishedAtTheNextStart(t *testing.T) {
 				switch {
 				case whole == 0 && len(names) != 0:
 					t.Fatalf("%s, cut at %d: got %q, with nothing whole in it", c, cut, names)
-				case whole > 0 && (len(names) != 1 || names[0] != name || sizeOf(t, o.Dir, name) != int64(whole) || w.adoptedSoFar()[filepath.Join(o.Dir, name+openExtension)] != int64(len(left)-whole)):
+				case whole > 0 && (len(names) != 1 || names[0] != name || sizeOf(t, o.Dir, name) != int64(whole) || w.adoptedSoFar()[filepath.Join(o.Dir, name)] != int64(len(left)-whole)):
 					t.Fatalf("%s, cut at %d: got %q, adopted %v; want %d bytes", c, cut, names, w.adoptedSoFar(), whole)
 				case whole < 0 && len(got) < 2*cut/ends[0]:
 					t.Fatalf("%s, cut at %d: got %d records", c, cut, len(got))

@@ -4,6 +4,7 @@
 package recorder
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -116,7 +117,7 @@ func (f *files) tidy(now time.Time) {
 		case err != nil && !errors.Is(err, os.ErrNotExist):
 			f.troubles.failed(AdoptFile, err, "", 0)
 		case err == nil && (whole != "" || lost > 0):
-			f.troubles.observer.Adopted(path, lost)
+			f.troubles.observer.Adopted(cmp.Or(whole, path), lost)
 		}
 	}
 	f.clean(now)

@@ -20,7 +20,8 @@ type Observer interface {
 	Finished(path string, size int64)
 
 	// Adopted tells of a file that a crash left behind and that is whole now,
-	// without the bytes of a half-written end.
+	// without the bytes of a half-written end. If nothing else was in it, the
+	// file is gone.
 	Adopted(path string, lost int64)
 
 	// Report tells of trouble for the log: at once, then every minute that it lasts.

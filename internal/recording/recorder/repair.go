@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
 // adopt finishes a file that a crash left behind: it cuts off what was not
@@ -86,7 +88,7 @@ func skipRecord(in *bufio.Reader) (int64, error) {
 		return 0, err
 	}
 	n := binary.LittleEndian.Uint64(length[:])
-	if n == 0 || n > 1<<40 {
+	if n == 0 || n > recording.MaxRecord {
 		return 0, errNoFrame
 	}
 	return int64(n) + 8, discard(in, int64(n))
