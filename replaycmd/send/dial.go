@@ -27,7 +27,7 @@ type Options struct {
 	// TargetHost gives every request the target's host instead of its own.
 	TargetHost bool
 	// ServerName is the name asked for in TLS and expected in the
-	// certificate. Default: the target's host.
+	// certificate, with or without a port. Default: the target's host.
 	ServerName string
 }
 
@@ -44,12 +44,8 @@ type Dialer struct {
 // NewDialer prepares connections to a target.
 func NewDialer(target Target, options Options) *Dialer {
 	d := &Dialer{target: target, options: options}
-	name := options.ServerName
-	if name == "" {
-		name = hostname(target.Host)
-	}
 	d.tls = &tls.Config{
-		ServerName:         name,
+		ServerName:         hostname(orElse(options.ServerName, target.Host)),
 		InsecureSkipVerify: options.Insecure, //nolint:gosec // asked for
 		NextProtos:         []string{"http/1.1"},
 	}

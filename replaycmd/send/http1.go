@@ -5,7 +5,6 @@ package send
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -39,8 +38,6 @@ type Answer struct {
 
 const (
 	readBuffer = 16 << 10
-	// maxHead bounds the head of an answer.
-	maxHead = 1 << 20
 	// wholeWrite is the size up to which a message is sent before the answer
 	// is looked for: what fits into the buffers of any socket.
 	wholeWrite = 16 << 10
@@ -164,13 +161,13 @@ func (c *http1) receive(m *Message) (answer Answer, again bool, err error) {
 		return answer, false, fail(ofNetwork(err, Reset), err)
 	}
 	for {
-		closes := m.isHead() && asksToClose(c.br)
-		if err := c.readHead(); err != nil {
+		closes, err := c.readHead(m.isHead())
+		if err != nil {
 			return answer, false, within(err)
 		}
 		answer.Status = c.head.StatusCode()
-		if answer.Status >= 200 || answer.Status == fasthttp.StatusSwitchingProtocols {
-			again = !c.closes(m, closes)
+		if answer.Status/100 != 1 || answer.Status == fasthttp.StatusSwitchingProtocols {
+			again = !closes
 			break
 		}
 	}
@@ -186,29 +183,6 @@ func (c *http1) receive(m *Message) (answer Answer, again bool, err error) {
 	return answer, again && !tunnels(m, answer.Status), nil
 }
 
-// closes says whether the connection ends with the answer. Where an answer has
-// no length fasthttp takes it to go on until then, which is not so of an answer
-// to HEAD.
-func (c *http1) closes(m *Message, asked bool) bool {
-	if m.isHead() && c.head.ContentLength() == -2 && string(c.head.Protocol()) == "HTTP/1.1" {
-		return asked
-	}
-	return c.head.ConnectionClose()
-}
-
-// asksToClose says whether the head that begins in the buffer has a field that
-// ends the connection.
-func asksToClose(br *bufio.Reader) bool {
-	head, _ := br.Peek(br.Buffered())
-	for line := range bytes.Lines(head) {
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		if equalFold(name, "connection") && bytes.Contains(bytes.ToLower(value), []byte("close")) {
-			return true
-		}
-	}
-	return false
-}
-
 // within classifies an error after the first byte of an answer.
 func within(err error) *Error {
 	kind := ofNetwork(err, Malformed)
@@ -216,17 +190,6 @@ func within(err error) *Error {
 		kind = CutOff
 	}
 	return fail(kind, err)
-}
-
-// readHead reads one head. One that is larger than the buffer is read through
-// a second buffer over the first.
-func (c *http1) readHead() error {
-	err := c.head.Read(c.br)
-	if _, small := errors.AsType[*fasthttp.ErrSmallBuffer](err); small && c.br.Size() < maxHead {
-		c.br = bufio.NewReaderSize(c.br, maxHead)
-		err = c.head.Read(c.br)
-	}
-	return err
 }
 
 // tunnels says whether the connection is a tunnel from here on.

@@ -90,9 +90,20 @@ func TestFailuresAreToldApart(t *testing.T) {
 		{"is no HTTP", Malformed, answering("SSH-2.0-OpenSSH_9.9\r\n\r\n")},
 		{"is noise", Malformed, answering("\x00\x01\x02\x16\x03\r\n\r\n")},
 		{"has no status", Malformed, answering("HTTP/1.1 \r\n\r\n")},
+		{"has an impossible status", Malformed, answering("HTTP/1.1 099 Early\r\n\r\n")},
 		{"has a bad length", Malformed, answering("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n")},
 		{"has a bad chunk", Malformed, answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")},
 		{"has a huge chunk", Malformed, answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n")},
+		{"goes on with noise", Malformed, func(conn *net.TCPConn, _ int64) {
+			readRequest(bufio.NewReader(conn))
+			io.WriteString(conn, "\x15\x03\x01\x00\x02")
+			io.Copy(io.Discard, conn)
+		}},
+		{"goes on after line feeds", Malformed, func(conn *net.TCPConn, _ int64) {
+			readRequest(bufio.NewReader(conn))
+			io.WriteString(conn, "HTTP/1.1 200 OK\nContent-Length: x\n\n")
+			io.Copy(io.Discard, conn)
+		}},
 		{"switches protocols", Malformed, answering("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")},
 		{"has an endless head", Malformed, func(conn *net.TCPConn, _ int64) {
 			readRequest(bufio.NewReader(conn))
@@ -178,6 +189,9 @@ func TestAnswersOfOddServers(t *testing.T) {
 		answer string
 		opened int64 // connections for three requests
 	}{
+		"line feeds alone":           {"HTTP/1.1 200 OK\nX: y\nContent-Length: 2\n\nok", 1},
+		"line feeds here and there":  {"HTTP/1.1 200 OK\r\nX: y\nContent-Length: 2\n\r\nok", 1},
+		"line feeds, without fields": {"HTTP/1.1 204 No Content\n\n", 1},
 		"no reason":                  {"HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok", 1},
 		"HTTP/1.0":                   {"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", 3},
 		"HTTP/1.0 that stays":        {"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok", 1},

@@ -32,7 +32,10 @@ const targetForms = "expected http://host:port, https://host:port, host:port or 
 // ParseTarget reads a target: `[NAME=]URL`, with `host:port` for
 // `http://host:port` and Caddy's `unix//path` for a socket.
 func ParseTarget(text string) (Target, error) {
-	name, address := cutName(text)
+	name, address, err := cutName(text)
+	if err != nil {
+		return Target{}, err
+	}
 	if path, ok := strings.CutPrefix(address, "unix/"); ok {
 		if path == "" {
 			return Target{}, fmt.Errorf("'%s' names no socket: %s", text, targetForms)
@@ -52,12 +55,15 @@ func ParseTarget(text string) (Target, error) {
 
 // cutName takes the NAME= off. A name has none of the characters of which
 // every address has one, so that an = further on belongs to the address.
-func cutName(text string) (name, address string) {
+func cutName(text string) (name, address string, err error) {
 	name, address, found := strings.Cut(text, "=")
-	if !found || name == "" || strings.ContainsAny(name, ":/[?") {
-		return "", text
+	switch {
+	case !found || strings.ContainsAny(name, ":/[?"):
+		return "", text, nil
+	case name == "":
+		return "", "", fmt.Errorf("'%s' has no name before the =", text)
 	}
-	return name, address
+	return name, address, nil
 }
 
 func fromURL(text string) (Target, error) {
@@ -81,11 +87,15 @@ func fromURL(text string) (Target, error) {
 		return Target{}, fmt.Errorf("scheme '%s' is not http or https; %s", u.Scheme, targetForms)
 	}
 	switch {
-	case u.Hostname() == "" || !httpguts.ValidHostHeader(u.Host):
+	case u.Hostname() == "":
 		return Target{}, fmt.Errorf("it has no host; %s", targetForms)
+	case !httpguts.ValidHostHeader(u.Host):
+		return Target{}, fmt.Errorf("'%s' is not a host's name as DNS has it", u.Hostname())
 	case strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "["):
 		return Target{}, fmt.Errorf("an IPv6 address needs brackets, like [::1]:80")
-	case u.User != nil, u.RawQuery != "", u.Fragment != "", strings.Trim(u.Path, "/") != "":
+	case u.User != nil:
+		return Target{}, errors.New("a target has no credentials: give them as --header 'Authorization: ...'")
+	case u.RawQuery != "", u.Fragment != "", strings.Trim(u.Path, "/") != "":
 		return Target{}, errors.New("a target is scheme, host and port: paths come from the recording")
 	}
 	if u.Port() != "" {
