@@ -13,11 +13,9 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/send"
 )
 
-// extractTo writes each record to a file of its own, as it would be sent.
+// extractTo writes each record to a file of its own in a folder, as it would be
+// sent.
 func (p *params) extractTo(folder string, records *records) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
 	rewriter := send.Rewriter{Set: p.set, Remove: p.remove}
 	if p.host != hostPreserve && p.host != hostTarget {
 		rewriter.Host = p.host

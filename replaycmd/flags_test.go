@@ -43,7 +43,7 @@ func TestBadFlags(t *testing.T) {
 		"--header Host:x":                       "--host",
 		"--header Content-Length:5":             "follows from the body",
 		"--remove-header Connection":            "--no-keepalive",
-		"--redirects -1":                        "not a number",
+		"--redirects -1":                        "not a number from 0 to",
 		"--by colour":                           "expected path, method or status",
 		"--report pdf":                          "expected text, json or csv",
 		"--report json=":                        "names no file",

@@ -16,8 +16,8 @@ import (
 
 // testIntegrity reads recordings to their ends and says of each whether it is
 // whole.
-func (p *params) testIntegrity(w io.Writer, args []string, stdin io.Reader) (int, error) {
-	names, err := source.Expand(args)
+func (p *params) testIntegrity(w io.Writer, args []string, stdin io.Reader, note func(error)) (int, error) {
+	names, err := source.Expand(args, note)
 	if err != nil {
 		return exitNotStarted, err
 	}

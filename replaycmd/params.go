@@ -4,6 +4,9 @@
 package replaycmd
 
 import (
+	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -136,8 +139,9 @@ func parseGlob(text string) (*source.Glob, error) { return source.NewGlob(text),
 func parseFieldName(text string) (string, error) { return text, send.CheckName(text) }
 
 func parseRedirects(text string) (int, error) {
-	if text == "0" {
-		return 0, nil
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return 0, fmt.Errorf("'%s' is not a number from 0 to %d", text, math.MaxUint16)
 	}
-	return parseFew(text)
+	return int(n), nil
 }

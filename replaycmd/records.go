@@ -29,7 +29,7 @@ func (s *selection) open(ctx context.Context, args []string, stdin io.Reader, lo
 		}
 		return &records{Source: u, url: u}, nil
 	}
-	names, err := source.Expand(args)
+	names, err := source.Expand(args, note)
 	if err != nil {
 		return nil, err
 	}

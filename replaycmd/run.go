@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +31,7 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	defer stop()
 	notes := &notes{w: cmd.ErrOrStderr(), quiet: p.quiet}
 	if p.test {
-		return p.testIntegrity(cmd.OutOrStdout(), args, cmd.InOrStdin())
+		return p.testIntegrity(cmd.OutOrStdout(), args, cmd.InOrStdin(), notes.note)
 	}
 	records, err := p.selection.open(ctx, args, cmd.InOrStdin(), p.loop && !p.only(), notes.note)
 	if err != nil {
@@ -44,6 +46,9 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 		p.targets = []send.Target{target}
 	}
 	if p.extract != "" {
+		if err := os.MkdirAll(p.extract, 0o700); err != nil {
+			return exitNotStarted, err
+		}
 		err = p.extractTo(p.extract, records)
 		return incomplete(notes, err)
 	}
@@ -103,6 +108,10 @@ func paceOf(s *pace.Schedule) string {
 	return "max"
 }
 
+// gcPercent keeps the memory of a long run near that of a short one. What a run
+// needs it reuses, so that there is little to collect.
+const gcPercent = 50
+
 // send sends the records and reports.
 func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records, schedule pace.Schedule, notes *notes) (int, error) {
 	names := make([]string, len(p.targets))
@@ -114,6 +123,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 		return exitNotStarted, err
 	}
 	run := p.newRun(records, schedule, outputs)
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	if err := pace.NewTimerWaiter().Wait(ctx, p.startAt); err != nil {
 		return exitNotStarted, errors.Join(errBeforeStart, outputs.close())
 	}
