@@ -6,12 +6,30 @@
 package replaycmd
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 )
+
+// asCaddy makes the test's binary a Caddy.
+const asCaddy = "REHEARSAL_AS_CADDY"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCaddy) != "" {
+		caddycmd.Main()
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // lines takes what is written.
 type lines chan string
@@ -46,5 +64,90 @@ func TestAnUninterruptedRunSaysNothing(t *testing.T) {
 		if len(written) > 0 {
 			t.Fatalf("wrote %q", <-written)
 		}
+	}
+}
+
+// process is the command as a process of its own.
+type process struct {
+	*exec.Cmd
+	stdout io.Reader
+	stderr *bufio.Reader
+}
+
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0], append([]string{"replay"}, args...)...)}
+	p.Env = append(os.Environ(), asCaddy+"=1")
+	var err error
+	if p.stdout, err = p.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := p.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.stderr = bufio.NewReader(stderr)
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *process) interrupt(t *testing.T) {
+	t.Helper()
+	if err := p.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hanging is a target that tells of requests and never answers them.
+func hanging(t *testing.T) (url string, came <-chan struct{}) {
+	t.Helper()
+	requests := make(chan struct{}, 1000)
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		requests <- struct{}{}
+		<-r.Context().Done()
+	})
+	return s.url, requests
+}
+
+func TestTheFirstInterruptEndsTheRunWithItsReport(t *testing.T) {
+	url, came := hanging(t)
+	p := start(t, url, "-n", "10", "-c", "2", "--timeout", "1h")
+	<-came
+	<-came
+	p.interrupt(t)
+	report, err := io.ReadAll(p.stdout)
+	if err != nil || !strings.Contains(spaced(string(report)), "interrupted 2\n") {
+		t.Errorf("reported %s, error %v", report, err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// What keeps the process from ending after the first interrupt is a report that
+// nobody reads.
+func TestTheSecondInterruptEndsTheProcess(t *testing.T) {
+	url, came := hanging(t)
+	args := []string{url, "-n", "10", "-c", "1", "--timeout", "1h", "--report", "json"}
+	const targets = 300 // whose reports are larger than any pipe's buffer
+	for n := range targets {
+		args = append(args, "--to", fmt.Sprintf("target-%d=%s", n, url))
+	}
+	p := start(t, args...)
+	for range targets {
+		<-came
+	}
+	p.interrupt(t)
+	for line := ""; !strings.Contains(line, "Interrupt again"); {
+		var err error
+		if line, err = p.stderr.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.interrupt(t)
+	if err := p.Wait(); err == nil || p.ProcessState.ExitCode() != exitInterrupted {
+		t.Errorf("it ended with %v, want status %d", err, exitInterrupted)
 	}
 }
