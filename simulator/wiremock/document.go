@@ -7,10 +7,21 @@ import "github.com/caddy-rehearsal/rehearsal/simulator/wiremock/jsonpath"
 
 // document is a text that is parsed as JSON at most once.
 type document struct {
-	text   string
-	parsed bool
-	isJSON bool
-	data   any
+	text    string
+	parsed  bool
+	isJSON  bool
+	data    any
+	checked bool
+	valid   bool
+}
+
+// isValid tells whether the text is JSON, without parsing it.
+func (d *document) isValid() bool {
+	if !d.checked {
+		d.checked = true
+		d.valid = jsonpath.Valid(d.text)
+	}
+	return d.valid
 }
 
 // json gives the text parsed; false if it is no JSON.

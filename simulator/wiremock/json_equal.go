@@ -6,12 +6,16 @@ package wiremock
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ohler55/ojg/oj"
+
+	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/jsonpath"
 )
 
-// equalToJSON compares JSON by its meaning.
+// equalToJSON compares JSON by its meaning. What a client sent is compared as
+// it is written: most of the time nothing is built of it.
 type equalToJSON struct {
 	expected    any
 	text        string
@@ -22,57 +26,86 @@ type equalToJSON struct {
 func (p *equalToJSON) String() string { return "equalToJson " + p.text }
 
 func (p *equalToJSON) matches(v value) bool {
-	if !v.present {
-		return false
-	}
-	actual, ok := v.json()
-	return ok && p.equal(p.expected, actual)
+	return v.present && v.isJSON() && p.equal(p.expected, strings.TrimSpace(v.text))
 }
 
-func (p *equalToJSON) equal(expected, actual any) bool {
+func (p *equalToJSON) equal(expected any, actual string) bool {
 	switch e := expected.(type) {
-	case placeholder:
-		return e(actual)
-	case map[string]any:
-		a, ok := actual.(map[string]any)
-		return ok && p.equalObjects(e, a)
+	case nil:
+		return actual == "null"
+	case bool:
+		return actual == strconv.FormatBool(e)
+	case string:
+		return actual[0] == '"' && jsonString(actual) == e
+	case *expectedObject:
+		return actual[0] == '{' && p.equalObjects(e, actual)
 	case []any:
-		a, ok := actual.([]any)
-		switch {
-		case !ok || len(a) < len(e) || len(a) > len(e) && !p.extraFields:
-			return false
-		case p.anyOrder:
-			return p.contains(e, a)
+		if p.anyOrder {
+			return actual[0] == '[' && p.equalSets(e, actual)
 		}
-		for i := range e {
-			if !p.equal(e[i], a[i]) {
-				return false
-			}
-		}
-		return true
-	case int64, float64:
-		return equalNumbers(expected, actual)
+		return actual[0] == '[' && p.equalLists(e, actual)
+	case placeholder:
+		data, ok := jsonpath.Parse(actual)
+		return ok && e(data)
 	}
-	return expected == actual
+	return equalNumbers(expected, actual)
 }
 
-func (p *equalToJSON) equalObjects(expected, actual map[string]any) bool {
-	if len(actual) > len(expected) && !p.extraFields {
+// expectedObject has the values of its members at places that names lead to.
+type expectedObject struct {
+	places map[string]int
+	values []any
+}
+
+func (p *equalToJSON) equalObjects(expected *expectedObject, actual string) bool {
+	var few [16]bool
+	found, met := 0, few[:]
+	if len(expected.values) > len(few) {
+		met = make([]bool, len(expected.values))
+	}
+	scan := scanJSON(actual)
+	for name, value, more := scan.member(); more; name, value, more = scan.member() {
+		place, ok := expected.places[name]
+		switch {
+		case !ok && p.extraFields:
+			continue
+		case !ok || !p.equal(expected.values[place], value):
+			return false
+		case !met[place]:
+			met[place] = true
+			found++
+		}
+	}
+	return found == len(expected.values)
+}
+
+func (p *equalToJSON) equalLists(expected []any, actual string) bool {
+	scan := scanJSON(actual)
+	for _, e := range expected {
+		if element, more := scan.element(); !more || !p.equal(e, element) {
+			return false
+		}
+	}
+	_, more := scan.element()
+	return !more || p.extraFields
+}
+
+// equalSets finds for every expected element one of its own, in any order.
+func (p *equalToJSON) equalSets(expected []any, actual string) bool {
+	var few [16]string
+	elements := few[:0]
+	scan := scanJSON(actual)
+	for element, more := scan.element(); more; element, more = scan.element() {
+		elements = append(elements, element)
+	}
+	if len(elements) < len(expected) || len(elements) > len(expected) && !p.extraFields {
 		return false
 	}
-	for name, e := range expected {
-		if a, ok := actual[name]; !ok || !p.equal(e, a) {
-			return false
-		}
-	}
-	return true
-}
-
-// contains finds for every expected element one of its own, in any order.
-func (p *equalToJSON) contains(expected, actual []any) bool {
-	owner := make([]int, len(actual)) // 1 + index of the expected element
+	owner := make([]int, len(elements)) // 1 + index of the expected element
+	tried := make([]bool, len(elements))
 	for i := range expected {
-		if !p.assign(i, expected, actual, owner, make([]bool, len(actual))) {
+		clear(tried)
+		if !p.assign(i, expected, elements, owner, tried) {
 			return false
 		}
 	}
@@ -80,7 +113,7 @@ func (p *equalToJSON) contains(expected, actual []any) bool {
 }
 
 // assign gives an expected element an actual one, moving others if need be.
-func (p *equalToJSON) assign(i int, expected, actual []any, owner []int, tried []bool) bool {
+func (p *equalToJSON) assign(i int, expected []any, actual []string, owner []int, tried []bool) bool {
 	for j := range actual {
 		if tried[j] || !p.equal(expected[i], actual[j]) {
 			continue
@@ -94,25 +127,30 @@ func (p *equalToJSON) assign(i int, expected, actual []any, owner []int, tried [
 	return false
 }
 
-func equalNumbers(expected, actual any) bool {
-	e, ok := expected.(int64)
-	a, both := actual.(int64)
-	if ok && both {
-		return e == a
+// equalNumbers compares integers exactly, and by their text those that no
+// number of Go's holds.
+func equalNumbers(expected any, actual string) bool {
+	if c := actual[0]; c != '-' && (c < '0' || c > '9') {
+		return false
 	}
-	x, ok := float(expected)
-	y, both := float(actual)
-	return ok && both && x == y
+	switch e := expected.(type) {
+	case int64:
+		if a, err := strconv.ParseInt(actual, 10, 64); err == nil {
+			return e == a
+		}
+		return float64(e) == float(actual)
+	case float64:
+		return e == float(actual)
+	case json.Number:
+		return actual == string(e)
+	}
+	return false
 }
 
-func float(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	}
-	return 0, false
+// float reads a number; one that is too large is infinite.
+func float(number string) float64 {
+	f, _ := strconv.ParseFloat(number, 64)
+	return f
 }
 
 func parseEqualToJSON(f *fields, data json.RawMessage) (pattern, error) {
@@ -132,6 +170,6 @@ func parseEqualToJSON(f *fields, data json.RawMessage) (pattern, error) {
 		return nil, fmt.Errorf("it is not JSON: %v", err)
 	}
 	p.text = string(compact(data))
-	p.expected, err = withPlaceholders(parsed)
+	p.expected, err = expect(parsed)
 	return p, err
 }

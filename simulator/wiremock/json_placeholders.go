@@ -6,7 +6,9 @@ package wiremock
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock/javaregexp"
@@ -20,36 +22,42 @@ var placeholders = map[string]placeholder{
 	"any-string":  func(actual any) bool { _, ok := actual.(string); return ok },
 	"any-boolean": func(actual any) bool { _, ok := actual.(bool); return ok },
 	"any-number": func(actual any) bool {
-		_, isLarge := actual.(json.Number)
-		_, ok := float(actual)
-		return ok || isLarge
+		switch actual.(type) {
+		case int64, float64, json.Number:
+			return true
+		}
+		return false
 	},
 }
 
-// withPlaceholders puts functions in the place of texts like ${json-unit.ignore}.
-func withPlaceholders(expected any) (any, error) {
+// expect prepares JSON for being compared with: objects in a form of their own,
+// and functions in the place of texts like ${json-unit.ignore}.
+func expect(parsed any) (any, error) {
 	var err error
-	switch e := expected.(type) {
+	switch e := parsed.(type) {
 	case string:
-		inner, ok := strings.CutPrefix(e, "${json-unit.")
-		if !ok {
-			return e, nil
+		if inner, ok := strings.CutPrefix(e, "${json-unit."); ok {
+			return parsePlaceholder(inner)
 		}
-		return parsePlaceholder(inner)
 	case []any:
 		for i := range e {
-			if e[i], err = withPlaceholders(e[i]); err != nil {
+			if e[i], err = expect(e[i]); err != nil {
 				return nil, err
 			}
 		}
 	case map[string]any:
-		for name := range e {
-			if e[name], err = withPlaceholders(e[name]); err != nil {
+		object := &expectedObject{places: make(map[string]int, len(e)), values: make([]any, 0, len(e))}
+		for _, name := range slices.Sorted(maps.Keys(e)) {
+			value, err := expect(e[name])
+			if err != nil {
 				return nil, err
 			}
+			object.places[name] = len(object.values)
+			object.values = append(object.values, value)
 		}
+		return object, nil
 	}
-	return expected, nil
+	return parsed, nil
 }
 
 func parsePlaceholder(inner string) (placeholder, error) {

@@ -34,6 +34,13 @@ func (v value) json() (any, bool) {
 	return jsonpath.Parse(v.text)
 }
 
+func (v value) isJSON() bool {
+	if v.body != nil {
+		return v.body.isValid()
+	}
+	return jsonpath.Valid(v.text)
+}
+
 type equalTo struct {
 	text       string
 	ignoreCase bool

@@ -4,6 +4,7 @@
 package jsonpath
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/ohler55/ojg/oj"
@@ -12,6 +13,11 @@ import (
 // deepest is how deep a client's JSON may be nested: what looks at it goes down
 // by recursion. WireMock has the same limit.
 const deepest = 1000
+
+// Valid tells whether a text is JSON that is nested no deeper than 1000 levels.
+func Valid(text string) bool {
+	return nesting(text) <= deepest && json.Valid([]byte(text))
+}
 
 // Parse gives JSON as Get takes it; false if the text is none, or is nested
 // deeper than 1000 levels.
