@@ -4,30 +4,16 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"strings"
 )
 
-// randomPosts has wrk send 2,000 random bytes, the worst case for compression,
-// from a set that is made once so that the generator itself stays cheap.
-const randomPosts = `
-local bodies, next = {}, 0
-function init(args)
-	math.randomseed(42)
-	for i = 1, 64 do
-		local bytes = {}
-		for j = 1, 2000 do
-			bytes[j] = string.char(math.random(0, 255))
-		end -- of the bytes
-		bodies[i] = wrk.format("POST", nil, {["Content-Type"] = "application/octet-stream"}, table.concat(bytes))
-	end
-end
-function request()
-	next = next % 64 + 1
-	return bodies[next]
-end
-`
+// randomPosts has wrk send what compression makes least of.
+//
+//go:embed scripts/random-posts.lua
+var randomPosts string
 
 // blackholeRecording measures what recording costs beside only acknowledging.
 func blackholeRecording(l *lab) error {

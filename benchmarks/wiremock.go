@@ -4,6 +4,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"net"
 	"os/exec"
@@ -18,27 +19,16 @@ type mappingSet struct {
 	folder, title, script string
 }
 
+//go:embed scripts/static.lua
+var askStatic string
+
+//go:embed scripts/dynamic.lua
+var askDynamic string
+
 // The two sets that Traffic Parrot's makers measured.
 var mappingSets = []mappingSet{
-	{"static", "22 mappings, two fixed answers", `
-local paths, next = {"/products/1", "/products/2"}, 0
-function request()
-	next = next % 2 + 1
-	return wrk.format("GET", paths[next])
-end
-`},
-	{"dynamic", "102 mappings, a template and equalToJson with a query", `
-local requests, next = {}, 0
-function init(args)
-	requests[1] = wrk.format("GET", "/greeting?name=Ada")
-	requests[2] = wrk.format("POST", "/orders?currency=EUR", {["Content-Type"] = "application/json"},
-		'{"items": [{"sku": "teapot", "quantity": 2}, {"sku": "kettle", "quantity": 1}], "customer": {"id": 7, "name": "Ada"}}')
-end
-function request()
-	next = next % 2 + 1
-	return requests[next]
-end
-`},
+	{"static", "22 mappings, two fixed answers", askStatic},
+	{"dynamic", "102 mappings, a template and equalToJson with a query", askDynamic},
 }
 
 // simulatorBesideWireMock plays the same mapping files with both.

@@ -16,8 +16,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
-	// what a user's Caddy has
-	_ "github.com/caddyserver/caddy/v2/modules/standard"
+	_ "github.com/caddyserver/caddy/v2/modules/standard" // what a user's Caddy has
 )
 
 // Server is the Caddy of this process, stopped when its test ends.
