@@ -208,8 +208,12 @@ func (p *params) status(r *report.Report, errRun error) (int, error) {
 		}
 	}
 	for _, t := range r.Targets {
-		if t.Errors+t.Unsent > 0 {
-			return exitIncomplete, fmt.Errorf("%s: %d of %d requests have no answer", t.Name, t.Errors+t.Unsent, t.Requests+t.Unsent)
+		if t.Unsent > 0 {
+			return exitIncomplete, fmt.Errorf("%s: %d of %d requests were not started in time: it does not keep up with the schedule over %d connections",
+				t.Name, t.Unsent, t.Requests+t.Unsent, p.connections)
+		}
+		if t.Errors > 0 {
+			return exitIncomplete, fmt.Errorf("%s: %d of %d requests have no answer", t.Name, t.Errors, t.Requests)
 		}
 	}
 	return caddy.ExitCodeSuccess, nil

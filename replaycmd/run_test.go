@@ -222,14 +222,18 @@ func TestExitStatuses(t *testing.T) {
 		status     int
 		out, error string
 	}{
-		"all is well":          {[]string{"--to", good.url, path}, 0, "10\n", ""},
-		"a condition holds":    {[]string{"--to", good.url, "--fail", "p99<1h", path}, 0, "ok ", ""},
-		"a condition fails":    {[]string{"--to", good.url, "--fail", "p50<1us", path}, 4, "FAILED", "does not hold"},
-		"refused":              {[]string{"--to", refusing, path}, 3, "refused 10", "10 of 10 requests have no answer"},
-		"refused, no latency":  {[]string{"--to", refusing, "--fail", "p99<1h", path}, 4, "none", "no answer"},
-		"errors are judged":    {[]string{"--to", refusing, "--fail", "errors<=10", path}, 0, "refused", ""},
-		"stops at the first":   {[]string{"--to", refusing, "-x", "-c", "1", "--max", path}, 3, "requests 1\n", "refused"},
-		"hanging":              {[]string{"--to", hanging.url, "--timeout", "100ms", path}, 3, "timeout", "no answer"},
+		"all is well":         {[]string{"--to", good.url, path}, 0, "10\n", ""},
+		"a condition holds":   {[]string{"--to", good.url, "--fail", "p99<1h", path}, 0, "ok ", ""},
+		"a condition fails":   {[]string{"--to", good.url, "--fail", "p50<1us", path}, 4, "FAILED", "does not hold"},
+		"refused":             {[]string{"--to", refusing, path}, 3, "refused 10", "10 of 10 requests have no answer"},
+		"refused, no latency": {[]string{"--to", refusing, "--fail", "p99<1h", path}, 4, "none", "no answer"},
+		"errors are judged":   {[]string{"--to", refusing, "--fail", "errors<=10", path}, 0, "refused", ""},
+		"stops at the first":  {[]string{"--to", refusing, "-x", "-c", "1", "--max", path}, 3, "requests 1\n", "refused"},
+		"hanging":             {[]string{"--to", hanging.url, "--timeout", "100ms", path}, 3, "timeout", "no answer"},
+		"too slow": {
+			[]string{"--to", hanging.url, "--timeout", "3s", "--rate", "10/s", "--duration", "500ms", "-c", "1", "--loop", path}, 3,
+			"not started in time 4\n", "4 of 5 requests were not started in time: it does not keep up",
+		},
 		"cut":                  {[]string{"--to", good.url, cut}, 3, "requests 9\n", "cut off"},
 		"cut, with -x":         {[]string{"--to", good.url, "-x", cut}, 3, "requests", "cut off"},
 		"empty":                {[]string{"--to", good.url, empty, path}, 0, "10\n", "empty.fbf has no records"},
