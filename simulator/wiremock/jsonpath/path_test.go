@@ -76,6 +76,32 @@ func TestGet(t *testing.T) {
 	}
 }
 
+func TestGetWithNulls(t *testing.T) {
+	data := oj.MustParseString(`{"a":{"x":1},"b":[{"x":2},{"y":3}],"c":{"y":1},"d":[1,{"e":{"x":null}}]}`)
+	for _, tc := range []struct{ path, want string }{
+		{"$..x", `[null,1,2,null,null,null,null]`},
+		{"$.b[*].x", `[2,null]`},
+		{"$.*.x", `[1,null]`},
+		{"$.d..x", `[null,null]`},
+		{"$..x.z", `[]`},
+		{"$.b[*]", `[{"x":2},{"y":3}]`},
+		{"$.b[*].x.length()", `2`},
+		{"$.a.z", ``},
+	} {
+		path, err := Compile(tc.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if value, found := path.WithNulls().Get(data); found {
+			got = oj.JSON(value)
+		}
+		if got != tc.want {
+			t.Errorf("%s: got %s, want %s", tc.path, got, tc.want)
+		}
+	}
+}
+
 func TestCompileRefuses(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "$.", "$[", "$.a b c", "$.items.min()", "$.items[(@.length-1)]",

@@ -27,6 +27,10 @@ func walk(steps []jp.Frag, value any, found []any) []any {
 				return walk(rest, member, found)
 			}
 		}
+	case leaf:
+		if object, ok := value.(map[string]any); ok {
+			return append(found, object[string(step.Child)])
+		}
 	case jp.Nth:
 		if array, ok := value.([]any); ok {
 			return walkIndex(rest, array, int(step), found)

@@ -16,6 +16,7 @@ func compileJSONPath(c *call) (evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
+	path = path.WithNulls()
 	document, otherwise := jsonDocument(c.args[0]), c.option("default", nil)
 	return func(s *scope) any {
 		data, ok := document(s)
