@@ -41,6 +41,8 @@ func (h *Handler) ServeExpress(x *express.Exchange) bool {
 		failExpress(x, &a)
 	case a.Streams():
 		streamExpress(x, &a)
+	case a.Content.Block != nil:
+		x.RespondFrom(a.Status, a.Express(), a.Content.Block, int(a.Content.Size))
 	default:
 		x.Respond(a.Status, a.Express(), a.Content.Parts...)
 	}

@@ -16,7 +16,7 @@ package express
 // Handler answers requests on connections that were taken over.
 type Handler interface {
 	// ServeExpress answers the request of x, once, through one of Respond,
-	// Start and Detach. It may instead return false, having neither read the
+	// RespondFrom, Start, Conn and Reset. It may instead return false, having
 	// body nor slept nor answered: then Caddy serves the request as it would
 	// have done without express, and so the rest of the connection, until it
 	// is taken over again.

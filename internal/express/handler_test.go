@@ -142,10 +142,9 @@ func (t *testHandler) ServeExpress(x *Exchange) bool {
 		fields.Add("Connection", "close")
 		fields.Add("Content-Length", "99")
 		fields.Add("X-Split", "a\r\nb")
-	case "/shared":
-		var from, to int
-		fmt.Sscanf(x.Query, "%d,%d", &from, &to)
-		x.Respond(http.StatusOK, fields, sharedBody()[from:to])
+	case "/block":
+		length, _ := strconv.Atoi(x.Query)
+		x.RespondFrom(http.StatusOK, fields, sharedBlock(), length)
 		return true
 	case "/silent":
 		return true

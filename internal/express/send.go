@@ -18,13 +18,16 @@ func (c *conn) flush() {
 // send sends what has been gathered and then the pieces. After a failure
 // nothing more is sent.
 func (c *conn) send(pieces [][]byte) {
-	switch {
-	case c.bare && len(pieces) == 1 && c.sendShared(pieces[0]):
-	case c.bare:
+	if c.bare {
 		c.sendAtOnce(pieces)
-	default:
+	} else {
 		c.sendInTurn(pieces)
 	}
+	c.sent()
+}
+
+// sent ends a sending, well or not.
+func (c *conn) sent() {
 	c.out = c.out[:0]
 	if c.failed != nil {
 		c.x.last = true

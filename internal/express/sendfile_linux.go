@@ -12,29 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const canShare = true
-
-// copyToFile makes a file in memory; -1 if the system has none to give.
-func copyToFile(content []byte) int {
+func fileInMemory(content []byte) *os.File {
 	fd, err := unix.MemfdCreate("body", unix.MFD_CLOEXEC)
 	if err != nil {
-		return -1
+		return nil
 	}
-	for len(content) > 0 {
-		n, err := unix.Write(fd, content)
-		if err != nil && !errors.Is(err, unix.EINTR) {
-			closeFile(fd)
-			return -1
-		}
-		content = content[max(n, 0):]
+	file := os.NewFile(uintptr(fd), "body")
+	if _, err := file.Write(content); err != nil {
+		file.Close()
+		return nil
 	}
-	return fd
-}
-
-func closeFile(fd int) {
-	if fd >= 0 {
-		_ = unix.Close(fd)
-	}
+	return file
 }
 
 // transfer is what a connection is sending from a file.
@@ -46,15 +34,11 @@ type transfer struct {
 	err    error
 }
 
-// sendShared sends what has been gathered and then the piece, as far as it is
-// one that was shared, and reports whether it did.
-func (c *conn) sendShared(piece []byte) bool {
-	file, offset, ok := shared(piece)
-	if !ok || c.wire == nil {
-		return false
-	}
+// sendFile sends what has been gathered and then the beginning of a file. A
+// client that is slow but takes something within each timeout is waited for.
+func (c *conn) sendFile(file *os.File, length int) {
 	t := &c.transfer
-	*t = transfer{head: c.out, file: file, offset: offset, left: len(piece)}
+	*t = transfer{head: c.out, file: int(file.Fd()), left: length}
 	for t.left > 0 && c.failed == nil {
 		before := t.left + len(t.head)
 		c.armWrite()
@@ -63,12 +47,12 @@ func (c *conn) sendShared(piece []byte) bool {
 			c.failed = t.err
 		}
 		if errors.Is(c.failed, os.ErrDeadlineExceeded) && t.left+len(t.head) < before {
-			c.failed = nil // slow, but not idle
+			c.failed = nil
 		}
 	}
 	*t = transfer{}
-	runtime.KeepAlive(piece) // and with it the file
-	return true
+	runtime.KeepAlive(file)
+	c.sent()
 }
 
 // transferNow sends what the socket takes and reports whether that was all, or
@@ -82,7 +66,7 @@ func (c *conn) transferNow(fd uintptr) bool {
 		}
 		t.head = t.head[n:]
 	}
-	for t.left > 0 {
+	for {
 		n, err := unix.Sendfile(int(fd), t.file, &t.offset, t.left)
 		if err == nil && n == 0 {
 			err = io.ErrUnexpectedEOF
@@ -91,8 +75,22 @@ func (c *conn) transferNow(fd uintptr) bool {
 			return t.stops(err)
 		}
 		t.left -= n
+		if t.left == 0 {
+			return true
+		}
+		if !takesMore(fd) {
+			return false
+		}
 	}
-	return true
+}
+
+// takesMore asks a socket that has just taken a part whether it was interrupted
+// or is full. sendfile would say so as well, but only after it had collected
+// pages of the file, for nothing.
+func takesMore(fd uintptr) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, 0)
+	return n > 0 || err != nil
 }
 
 // stops notes an error and reports whether it ends the transfer.

@@ -7,11 +7,15 @@ import (
 	"bytes"
 	"io"
 	"os"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
 )
 
 // Content is the bytes of a body, in parts that many answers share, or a file.
 type Content struct {
 	Parts [][]byte
+	// Block is what the only part is the beginning of, if it outlives the answer.
+	Block *express.Block
 	File  string
 	// Size is in bytes. A file may have changed since; Open tells.
 	Size int64
@@ -23,6 +27,15 @@ func Bytes(block []byte) Content {
 		return Content{}
 	}
 	return Content{Parts: [][]byte{block}, Size: int64(len(block))}
+}
+
+// Shared makes content of a block that many answers share.
+func Shared(block []byte) Content {
+	c := Bytes(block)
+	if len(block) > 0 {
+		c.Block = express.NewBlock(block)
+	}
+	return c
 }
 
 // Open gives the bytes one after the other, and how many they are.

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/express"
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 )
@@ -71,8 +70,7 @@ func blockContent(block []byte, mediaType string, r *recipe.Recipe) *content {
 	if r.Headers.Gzip() && len(block) > 0 && !isGzip(block) {
 		block = compress(block)
 	}
-	express.Share(block)
-	return &content{Content: answer.Bytes(block), mediaType: mediaType}
+	return &content{Content: answer.Shared(block), mediaType: mediaType}
 }
 
 func isGzip(block []byte) bool { return bytes.HasPrefix(block, []byte{0x1f, 0x8b, 0x08}) }

@@ -17,11 +17,10 @@ import (
 const blockSize = 1 << 20
 
 // block is the random content of all scenarios.
-var block = sync.OnceValue(func() []byte {
-	text := randomText(blockSize, latency.Seeded(1))
-	express.Share(text)
-	return text
-})
+var block = sync.OnceValue(func() []byte { return randomText(blockSize, latency.Seeded(1)) })
+
+// shared is the block as answers share it.
+var shared = sync.OnceValue(func() *express.Block { return express.NewBlock(block()) })
 
 // letters are what random content is made of: safe inside of HTML, XML and JSON.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -71,5 +70,9 @@ func plainOfSize(size int64) answer.Content {
 	for rest := size; rest > 0; rest -= blockSize {
 		parts = append(parts, block()[:min(rest, blockSize)])
 	}
-	return answer.Content{Parts: parts, Size: size}
+	c := answer.Content{Parts: parts, Size: size}
+	if len(parts) == 1 {
+		c.Block = shared()
+	}
+	return c
 }

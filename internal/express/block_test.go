@@ -1,0 +1,101 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package express
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// sharedBlock is what /block is answered from: no two parts of it are alike.
+var sharedBlock = sync.OnceValue(func() *Block {
+	var body []byte
+	for i := 0; len(body) < 8<<20; i++ {
+		body = fmt.Appendf(body, "%d,", i)
+	}
+	return NewBlock(body)
+})
+
+func ofBlock(length int) string {
+	return fmt.Sprintf("GET /block?%d HTTP/1.1\r\nHost: test\r\n\r\n", length)
+}
+
+func TestBodiesFromABlock(t *testing.T) {
+	s := runSites(t, "")
+	s.over(t, func(t *testing.T, c *client) {
+		for _, length := range []int{0, 100, minFromFile - 1, minFromFile, 50_000, 7 << 20, len(sharedBlock().bytes)} {
+			c.send(ofBlock(length) + strings.Replace(ofBlock(length), "GET", "HEAD", 1) + ofBlock(20_000))
+			if _, body := c.answer("GET"); body != string(sharedBlock().bytes[:length]) {
+				t.Errorf("got %d bytes, not the first %d of the block", len(body), length)
+			}
+			if resp, _ := c.answer("HEAD"); resp.ContentLength != int64(length) {
+				t.Errorf("HEAD says %d bytes, not %d", resp.ContentLength, length)
+			}
+			if _, body := c.answer("GET"); body != string(sharedBlock().bytes[:20_000]) {
+				t.Error("what follows is not the beginning of the block")
+			}
+		}
+	})
+}
+
+func TestBlocksForSlowAndForLeavingClients(t *testing.T) {
+	s := runSites(t, servers("write_idle "+limit))
+	all := sharedBlock().bytes
+	c := s.taken(t)
+	c.send(ofBlock(len(all))) // and reads nothing
+	eventually(t, "the server leaves", func() bool { return open(t) == 0 })
+
+	c = s.taken(t)
+	c.send(ofBlock(len(all)))
+	c.Close()
+	eventually(t, "the server notices", func() bool { return open(t) == 0 })
+
+	c = s.taken(t)
+	c.send(ofBlock(len(all)))
+	resp, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	for got.Len() < len(all) { // in steps, each well within the limit
+		if _, err := io.CopyN(&got, resp.Body, min(1<<20, int64(len(all)-got.Len()))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(got.Bytes(), all) {
+		t.Error("the body is not the block")
+	}
+}
+
+func TestFilesOfBlocksAreClosed(t *testing.T) {
+	before := filesOfBlocks()
+	for range 20 {
+		if file := NewBlock(make([]byte, minFromFile)).inFile(); file == nil && runtime.GOOS == "linux" {
+			t.Fatal("there is no file")
+		}
+	}
+	eventually(t, "they are closed", func() bool {
+		runtime.GC()
+		return filesOfBlocks() <= before
+	})
+}
+
+// filesOfBlocks counts the files in memory that are open, on Linux.
+func filesOfBlocks() (count int) {
+	open, _ := filepath.Glob("/proc/self/fd/*")
+	for _, name := range open {
+		if target, _ := os.Readlink(name); strings.Contains(target, "memfd:body") {
+			count++
+		}
+	}
+	return count
+}
