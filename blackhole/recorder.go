@@ -6,6 +6,8 @@ package blackhole
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,9 +54,26 @@ func (s *sharedRecorder) release() error {
 	return err
 }
 
-// Destruct has everything written and the file finished.
+// released are recorders that no configuration uses, but perhaps a request
+// that outlives its own.
+var released struct {
+	sync.Mutex
+	recorders []*sharedRecorder
+}
+
+// Destruct has everything written and the file finished. That holds for the
+// recorders that were released before, too: what requests have added to them
+// since then, nobody else waits for when Caddy exits.
 func (s *sharedRecorder) Destruct() error {
-	s.Close()
+	released.Lock()
+	defer released.Unlock()
+	released.recorders = append(released.recorders, s)
+	var closing sync.WaitGroup
+	for _, r := range released.recorders {
+		closing.Go(r.Close)
+	}
+	closing.Wait()
+	released.recorders = slices.DeleteFunc(released.recorders, func(r *sharedRecorder) bool { return !r.Running() })
 	return nil
 }
 

@@ -32,7 +32,7 @@ func (r *Recorder) leave() {
 
 // Close writes all that was added and finishes the file. Drafts that are in
 // use then, and even later ones, are recorded as well: the goroutine ends with
-// the last of them.
+// the last of them. Another Close has those written that have come since.
 func (r *Recorder) Close() {
 	r.closing.Store(true)
 	r.mu.Lock()
@@ -56,6 +56,9 @@ func (r *Recorder) Close() {
 	case <-patience.C:
 	}
 }
+
+// Running tells whether the recorder has something to write or to wait for.
+func (r *Recorder) Running() bool { return r.running.Load() }
 
 // StopWaiting has requests go on that wait for memory; their records are lost.
 func (r *Recorder) StopWaiting() { r.budget.stopWaiting() }
