@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -128,59 +126,6 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		}
 	}
 	return h.subscribe(ctx)
-}
-
-// load gives all recipes of the configuration, checked.
-func (h *Handler) load() (recipe.List, error) {
-	var all recipe.List
-	for _, name := range h.RecipeFiles {
-		list, err := readRecipes(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
-	}
-	for i, own := range h.Recipes {
-		own.Stages = slices.Clone(own.Stages) // checking sorts them
-		if err := own.Validate(); err != nil {
-			return nil, h.Recipes.At(i, err)
-		}
-		all = append(all, own)
-	}
-	for i := range all {
-		if all[i].Start == nil {
-			all[i].Start = h.Start
-		}
-	}
-	return all, checkRoutes(all)
-}
-
-// checkRoutes refuses a configuration that has two answers to the same request.
-func checkRoutes(all recipe.List) error {
-	taken := make(map[string]bool, len(all))
-	for _, r := range all {
-		if taken[r.Route] {
-			return fmt.Errorf("route %s has more than one recipe", r.Route)
-		}
-		taken[r.Route] = true
-	}
-	return nil
-}
-
-func readRecipes(name string) (recipe.List, error) {
-	name, err := caddy.NewReplacer().ReplaceOrErr(name, true, true)
-	if err != nil {
-		return nil, fmt.Errorf("recipe file: %v", err)
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("reading recipes: %v", err)
-	}
-	list, err := recipe.Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("recipe file %s: %w", name, err)
-	}
-	return list, nil
 }
 
 // Cleanup lets go of the scenario, which ends with the last handler that has
