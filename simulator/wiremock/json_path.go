@@ -28,6 +28,9 @@ func (p *matchesJSONPath) String() string {
 }
 
 func (p *matchesJSONPath) matches(v value) bool {
+	if v.present && v.text == "" {
+		return false // no path leads anywhere, not even to what is absent
+	}
 	var found any
 	if v.present {
 		if data, ok := v.json(); ok {

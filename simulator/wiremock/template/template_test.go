@@ -55,6 +55,7 @@ func TestRender(t *testing.T) {
 		{"{{#with parameters.none}}x{{else}}y{{/with}}", "y"},
 		{"{{#if (gt (size request.query.q) 1)}}many{{else if true}}one{{else}}x{{/if}}", "many"},
 		{"{{#unless parameters.word}}a{{else}}b{{/unless}}", "b"},
+		{"{{#contains 'teapot' 'cup'}}a{{else}}b{{/contains}}{{#matches '12' '[0-9]+'}}c{{/matches}}", "bc"},
 		{"{{#eq 1 2}}a{{else if (eq 'x' 'x')}}b{{/eq}}", "b"},
 		{"{{jsonPath request.body '$.object'}}", "{\n  \"a\" : [ { }, { } ],\n  \"b\" : 1,\n  \"c\" : \"<é>\"\n}"},
 		{"{{jsonPath request.body '$.object.a'}}", `[{"x":null},{}]`},
