@@ -6,7 +6,6 @@
 package replaycmd
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -80,7 +79,7 @@ func exiting(run func(cmd *cobra.Command, args []string) (int, error)) func(*cob
 			return nil
 		}
 		if status == exitNotStarted {
-			return errors.Join(err)
+			return err
 		}
 		cmd.SilenceErrors = true
 		return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, args)

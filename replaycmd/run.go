@@ -95,7 +95,7 @@ func (p *params) schedule(records *records) (pace.Schedule, error) {
 	return s, nil
 }
 
-// pace names the schedule for the report.
+// paceOf names the schedule for the report.
 func paceOf(s *pace.Schedule) string {
 	switch {
 	case s.Rate > 0:

@@ -55,7 +55,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Write makes the message of a record. A record that is no valid request is a
+// Write makes the message of a record. A record that is no valid request is an
 // Error of kind Unsendable.
 func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 	m.reset()

@@ -25,7 +25,7 @@ type file struct {
 }
 
 // scan looks at the beginning of a recording. A file without records gives nil
-// and no error; one that begins with damage gives a UnreadableError.
+// and no error; one that begins with damage gives an UnreadableError.
 func scan(name string, order int) (*file, error) {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -44,9 +44,9 @@ type Merge struct {
 	done atomic.Int64
 }
 
-// Open opens recordings. What is missing or no recording is an error; a file
-// that is empty or damaged is a note, and the rest of it is given.
-// Files that turn out to be damaged later on are notes as well, of type *UnreadableError.
+// Open opens recordings. What is missing or no recording is an error. A file that
+// is empty is a note, and so is one that is damaged, of type *UnreadableError: up
+// to there its records are given.
 func Open(names []string, stdin io.Reader, notes func(error)) (*Merge, error) {
 	m := &Merge{notes: notes}
 	for order, name := range names {
