@@ -97,7 +97,7 @@ func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 				continue
 			}
 		case plain:
-			if options != nil && isOption(options, name) {
+			if options != nil && options[lower(name)] {
 				continue
 			}
 		}
@@ -171,9 +171,9 @@ func (w *Rewriter) drops(name []byte) bool {
 		slices.ContainsFunc(w.Set, func(f Field) bool { return equalFold(name, f.Name) })
 }
 
-// connectionFields gives the record's host and the options that its Connection
-// fields name.
-func connectionFields(r *recording.Request) (hostValue []byte, options [][]byte) {
+// connectionFields gives the record's host and the names, in lower case, of the
+// fields that its Connection fields declare to be of the connection.
+func connectionFields(r *recording.Request) (hostValue []byte, options map[string]bool) {
 	for name, value := range recording.EachField(r.Headers) {
 		switch kindOf(name) {
 		case hostField:
@@ -181,8 +181,13 @@ func connectionFields(r *recording.Request) (hostValue []byte, options [][]byte)
 				hostValue = value
 			}
 		case connectionField:
-			if equalFold(name, "connection") {
-				options = append(options, bytes.Split(value, []byte(","))...)
+			if equalFold(name, "connection") && !equalFold(value, "keep-alive") && !equalFold(value, "close") {
+				if options == nil {
+					options = make(map[string]bool)
+				}
+				for option := range bytes.SplitSeq(value, []byte(",")) {
+					options[lower(bytes.TrimSpace(option))] = true
+				}
 			}
 		case contentLength, transferEncoding, trailer, plain:
 		}
@@ -193,9 +198,7 @@ func connectionFields(r *recording.Request) (hostValue []byte, options [][]byte)
 	return hostValue, options
 }
 
-func isOption(options [][]byte, name []byte) bool {
-	return slices.ContainsFunc(options, func(o []byte) bool { return bytes.EqualFold(bytes.TrimSpace(o), name) })
-}
+func lower(name []byte) string { return string(bytes.ToLower(name)) }
 
 func isChunked(r *recording.Request) bool {
 	for name := range recording.EachField(r.Headers) {
