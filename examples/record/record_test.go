@@ -48,7 +48,7 @@ func TestExample(t *testing.T) {
 	}
 	dir := t.TempDir()
 	ports := make(map[string]string)
-	for _, port := range []string{"8000", "8080", "8081", "9000"} {
+	for _, port := range []string{"8000", "8080", "8081", "9000", "9001"} {
 		ports[port] = caddytest.Addr(t)
 	}
 	config := strings.ReplaceAll(addresses(text, ports), "record recordings", "record "+dir)
