@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"go.uber.org/zap"
+
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
@@ -87,7 +89,8 @@ func serveRecipes(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodGet:
 		return sendJSON(w, http.StatusOK, s.Recipes())
 	case http.MethodPost:
-		return addRecipes(w, r, s.Scenario, caddy.Log().Named("admin.api.simulators"), anyRecipe)
+		logger := caddy.Log().Named("admin.api.simulators").With(zap.String("simulator", s.Name()))
+		return addRecipes(w, r, s.Scenario, logger, anyRecipe)
 	}
 	return methodNotAllowed(w, "GET, POST")
 }

@@ -41,7 +41,7 @@ func addRecipes(w http.ResponseWriter, r *http.Request, s *scenario.Scenario, lo
 	if err != nil {
 		return sendError(w, http.StatusBadRequest, err)
 	}
-	logger.Info("recipes posted", zap.String("simulator", s.Name()), zap.Int("recipes", len(list)))
+	logger.Info("recipes posted", zap.Int("recipes", len(list)))
 	warnOfBodies(logger, list)
 	return sendJSON(w, http.StatusCreated, s.Recipes())
 }
