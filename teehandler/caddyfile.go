@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	caddycaddyfile "github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -91,7 +92,7 @@ func (h *Handler) parseOption(d *caddycaddyfile.Dispenser) (err error) {
 	case "rate_limit":
 		h.RateLimit, err = caddyfile.Arg(d, parseText[Rate])
 	case "timeout":
-		h.Timeout, err = caddyfile.Arg(d, caddyfile.ParseDuration)
+		h.Timeout, err = caddyfile.Arg(d, parseTimeout)
 	case "concurrency":
 		h.Concurrency, err = caddyfile.Arg(d, atLeast(1))
 	case "queue":
@@ -254,6 +255,14 @@ func atLeast(least int) func(string) (int, error) {
 		}
 		return n, nil
 	}
+}
+
+func parseTimeout(text string) (caddy.Duration, error) {
+	timeout, err := caddyfile.ParseDuration(text)
+	if err == nil && timeout <= 0 {
+		err = fmt.Errorf("'%s' is no time to wait", text)
+	}
+	return timeout, err
 }
 
 func parseOff(text string) (string, error) {

@@ -119,6 +119,8 @@ func TestCaddyfileErrorsNameOptionAndLine(t *testing.T) {
 		"compare":                   "unrecognized tee option 'compare'",
 		"timeout 5 sec":             "wrong argument count",
 		"timeout soon":              "parsing timeout",
+		"timeout 0":                 "parsing timeout: '0' is no time to wait",
+		"timeout -1s":               "parsing timeout: '-1s' is no time to wait",
 		"max_body lots":             "parsing max_body",
 		"queue -1":                  "parsing queue: '-1' is not a number from 0",
 		"concurrency 0":             "parsing concurrency: '0' is not a number from 1",

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // captureState is how far the capture of a body has come.
@@ -16,9 +18,23 @@ const (
 	capturing captureState = iota
 	complete               // all of the body is there
 	tooLarge               // it has more than the limit
+	tooMuch                // of memory is in use
 	broken                 // it has no proper end
 	detached               // the request is over
 )
+
+// dropped tells why there is no copy of a body whose capture ended so, or none.
+func (s captureState) dropped() outcome {
+	switch s {
+	case complete:
+		return none
+	case tooLarge:
+		return droppedBodySize
+	case tooMuch:
+		return droppedMemory
+	}
+	return droppedBodyIncomplete
+}
 
 // capture is the body that the primary reads. It keeps what passes, and can
 // read on where the primary does not. The primary may read from a goroutine
@@ -29,6 +45,8 @@ type capture struct {
 	limit    int64
 	done     func()
 	guard    *guardedWriter // nil if the server leaves unread bodies alone
+
+	over atomic.Bool // for the primary, which is done
 
 	mu      sync.Mutex
 	src     io.ReadCloser
@@ -43,8 +61,9 @@ type capture struct {
 // newCapture replaces the request's body. It calls done, once, when all of the
 // body is in the snapshot, which it holds until the request is over.
 func newCapture(r *http.Request, s *snapshot, limit int64, done func()) *capture {
-	s.hold()
+	s.share()
 	s.bodyPool = bodies.Get().(*[]byte)
+	s.keep(cap(*s.bodyPool))
 	return &capture{snapshot: s, request: r, limit: limit, done: done, src: r.Body, buf: (*s.bodyPool)[:0]}
 }
 
@@ -53,7 +72,7 @@ func (c *capture) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.started = true
-	if c.closed {
+	if c.closed || c.over.Load() {
 		return 0, http.ErrBodyReadAfterClose
 	}
 	if c.given < len(c.buf) {
@@ -67,10 +86,6 @@ func (c *capture) Read(p []byte) (int, error) {
 	n, err := c.src.Read(p)
 	if c.state == capturing {
 		c.keep(p[:n])
-		c.given = len(c.buf)
-		if c.state == tooLarge {
-			c.buf, c.given = nil, 0
-		}
 	}
 	c.ended(err)
 	return n, err
@@ -93,31 +108,64 @@ func (c *capture) readOn(n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for n > 0 && c.state == capturing && c.err == nil {
-		if len(c.buf) == cap(c.buf) {
-			c.buf = append(c.buf, 0)[:len(c.buf)]
+		if !c.grow(1) {
+			c.state = tooMuch
+			return
 		}
-		room := c.buf[len(c.buf):min(int64(cap(c.buf)), int64(len(c.buf))+n)]
-		m, err := c.src.Read(room)
+		m, err := c.src.Read(c.buf[len(c.buf):min(int64(cap(c.buf)), int64(len(c.buf))+n)])
 		n -= int64(m)
-		c.keep(room[:m])
+		c.buf = c.buf[:len(c.buf)+m]
+		if int64(len(c.buf)) > c.limit {
+			c.state = tooLarge
+		}
+		c.finishIfWhole()
 		c.ended(err)
 	}
 }
 
-// keep adds to the copy what came from the client.
+// keep adds to the copy what the primary has read.
 func (c *capture) keep(p []byte) {
-	if int64(len(c.buf))+int64(len(p)) > c.limit {
+	switch {
+	case int64(len(c.buf))+int64(len(p)) > c.limit:
 		c.state = tooLarge
+	case !c.grow(len(p)):
+		c.state = tooMuch
+	default:
+		c.buf = append(c.buf, p...)
+		c.given = len(c.buf)
+		c.finishIfWhole()
+		return
 	}
-	c.buf = append(c.buf, p...)
-	if c.state == capturing && c.whole() {
-		c.finish()
-	}
+	c.buf, c.given = nil, 0
+	c.snapshot.giveBack()
 }
 
-// whole tells whether the announced length is there. Trailers come after it.
-func (c *capture) whole() bool {
-	return int64(len(c.buf)) == c.request.ContentLength && len(c.request.Trailer) == 0
+// grow makes room for n more bytes, unless too much memory is in use. The
+// length that the client has announced is believed when a part of it is there.
+func (c *capture) grow(n int) bool {
+	need := len(c.buf) + n
+	if need <= cap(c.buf) {
+		return true
+	}
+	if c.snapshot.memory.full() {
+		return false
+	}
+	size := max(2*cap(c.buf), need)
+	if announced := c.request.ContentLength; announced >= int64(need) && announced <= 16*int64(need) {
+		size = int(announced)
+	}
+	grown := append(make([]byte, 0, size), c.buf...)
+	c.snapshot.keep(cap(grown) - cap(c.buf))
+	c.buf = grown
+	return true
+}
+
+// finishIfWhole does not wait for the end if the announced length is there.
+// Trailers come after it.
+func (c *capture) finishIfWhole() {
+	if c.state == capturing && int64(len(c.buf)) == c.request.ContentLength && len(c.request.Trailer) == 0 {
+		c.finish()
+	}
 }
 
 // ended takes note of the end of the body.
@@ -151,8 +199,18 @@ func (c *capture) finish() {
 	c.done()
 }
 
-// detach ends the capture, and tells how far it has come. The primary must not
-// read from now on, and what still does is told so.
+// takeOver ends the primary's reading. A read that a goroutine of it has left
+// going on may wait for the client until the grace is over.
+func (c *capture) takeOver(control *http.ResponseController, grace time.Duration) {
+	c.over.Store(true)
+	if c.mu.TryLock() {
+		c.mu.Unlock()
+		return
+	}
+	_ = control.SetReadDeadline(time.Now().Add(grace))
+}
+
+// detach ends the capture, and tells how far it has come.
 func (c *capture) detach() captureState {
 	c.mu.Lock()
 	defer c.mu.Unlock()

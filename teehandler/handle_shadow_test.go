@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/h2c"
@@ -28,8 +29,33 @@ func (trouble) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.test_trouble", New: func() caddy.Module { return new(trouble) }}
 }
 
-func (h trouble) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+func (h trouble) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	switch h.Kind {
+	case "late":
+		time.Sleep(100 * time.Millisecond)
+		return next.ServeHTTP(w, r)
+	case "leave a reader":
+		reading, body := make(chan struct{}), r.Body
+		go func() {
+			_, _ = io.ReadFull(body, make([]byte, 3))
+			close(reading)
+			_, _ = io.Copy(io.Discard, body)
+		}()
+		<-reading
+		panic(http.ErrAbortHandler)
+	case "echo":
+		control := http.NewResponseController(w)
+		if err := control.EnableFullDuplex(); err != nil {
+			return err
+		}
+		for chunk := make([]byte, 100); ; {
+			n, err := r.Body.Read(chunk)
+			_, _ = w.Write(chunk[:n])
+			_ = control.Flush()
+			if err != nil {
+				return nil //nolint:nilerr // the end is no error
+			}
+		}
 	case "panic":
 		panic("no good")
 	case "abort":

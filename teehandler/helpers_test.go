@@ -80,7 +80,7 @@ func newUpstream(t testing.TB, answer http.HandlerFunc) *upstream {
 
 func receive(r *http.Request) (received, error) {
 	hash := sha256.New()
-	var short strings.Builder
+	var short beginning
 	n, err := io.Copy(io.MultiWriter(hash, &short), r.Body)
 	rec := received{
 		method: r.Method, target: r.RequestURI, host: r.Host, header: r.Header.Clone(), trailer: r.Trailer,
@@ -90,6 +90,16 @@ func receive(r *http.Request) (received, error) {
 		rec.body = short.String()
 	}
 	return rec, err
+}
+
+// beginning keeps the first bytes of a body, enough to see whether it is short.
+type beginning struct{ strings.Builder }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	if b.Len() < 1024 {
+		b.Builder.Write(p)
+	}
+	return len(p), nil
 }
 
 // wait gives the requests that came once there are n of them.
@@ -225,7 +235,7 @@ func get(t testing.TB, client *http.Client, url string) (int, string) {
 		if err == nil {
 			break
 		}
-		// a reload resets connections that wait in the old listener's backlog
+		// a reload resets connections that the old listener had not accepted yet
 		resp, err = client.Get(url)
 	}
 	if err != nil {

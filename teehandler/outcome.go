@@ -31,6 +31,7 @@ const (
 	timedOut
 	droppedQueue
 	droppedRate
+	droppedMemory
 	droppedBodySize
 	droppedBodyIncomplete
 	droppedStatus
@@ -56,6 +57,7 @@ var outcomeNames = [outcomes]string{
 	timedOut:              "timed_out",
 	droppedQueue:          "dropped_queue",
 	droppedRate:           "dropped_rate",
+	droppedMemory:         "dropped_memory",
 	droppedBodySize:       "dropped_body_size",
 	droppedBodyIncomplete: "dropped_body_incomplete",
 	droppedStatus:         "dropped_status",
@@ -81,8 +83,11 @@ func sentWith(status int) outcome {
 
 // failedWith gives the outcome of a copy that was not answered.
 func failedWith(err error) outcome {
-	if isTimeout(err) {
+	switch {
+	case isTimeout(err):
 		return timedOut
+	case errors.Is(err, errUnsendable):
+		return droppedUnsupported
 	}
 	if _, ok := errors.AsType[*panicError](err); ok {
 		return failedPanic

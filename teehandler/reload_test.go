@@ -44,9 +44,9 @@ func TestReloadLosesNoAcceptedCopy(t *testing.T) {
 	}
 }
 
-// Clients come and go while Caddy reloads. What a client is not answered
-// because the old listener closed is Caddy's; every answer has to be right, and
-// every request answered has its copies.
+// Clients come and go while Caddy reloads. Connections that the old listener
+// had not accepted yet are reset when it closes, also where reverse_proxy stands
+// alone; every answer has to be right, and every request answered has its copy.
 func TestReloadUnderLoad(t *testing.T) {
 	primary, shadow := newUpstream(t, nil), newUpstream(t, nil)
 	config := func(addr string, n int) string {

@@ -67,6 +67,13 @@ func (w *guardedWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
+// EnableFullDuplex is what a primary asks for that goes on reading after it has
+// begun to answer. net/http leaves the body alone then.
+func (w *guardedWriter) EnableFullDuplex() error {
+	w.guarded = true
+	return http.NewResponseController(w.ResponseWriter).EnableFullDuplex()
+}
+
 // secure reads as much as net/http would. If the body goes on, net/http would
 // close the connection after the response, and so does it now, without having
 // touched what the primary or the copy may read still.
@@ -112,15 +119,11 @@ func (c *capture) remaining() int64 {
 	return max(1, c.request.ContentLength-int64(len(c.buf)))
 }
 
-// takeRest reads what the primary has left of the body.
-func (c *capture) takeRest(w http.ResponseWriter, r *http.Request, answered bool) {
-	control := http.NewResponseController(w)
-	if !c.mu.TryLock() { // the primary left a goroutine waiting for the client
-		_ = control.SetReadDeadline(time.Now().Add(restGrace))
-	} else {
-		c.mu.Unlock()
-	}
-	if c.remaining() == 0 || c.untouched() && expectsContinue(r) {
+// takeRest reads what the primary has left of the body. Nobody waits for the
+// end of a response that tells its length and has left.
+func (c *capture) takeRest(control *http.ResponseController, answer http.Header, answered bool) {
+	c.takeOver(control, restGrace)
+	if c.remaining() == 0 || c.untouched() && expectsContinue(c.request) {
 		return // reading on would ask the client to send its body
 	}
 	if c.guard != nil {
@@ -130,7 +133,7 @@ func (c *capture) takeRest(w http.ResponseWriter, r *http.Request, answered bool
 		}
 	}
 	patience := restGrace
-	if answered && r.ProtoMajor == 1 && w.Header().Get("Content-Length") != "" && control.Flush() == nil {
+	if answered && answer.Get("Content-Length") != "" && control.Flush() == nil && c.request.ProtoMajor == 1 {
 		patience = restPatience
 	}
 	if control.SetReadDeadline(time.Now().Add(patience)) != nil {

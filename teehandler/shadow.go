@@ -87,7 +87,7 @@ func (h *Handler) concurrency() int {
 
 // accept takes a copy, or drops it if too many are waiting.
 func (s *shadow) accept(copied *snapshot, deadline time.Time) {
-	copied.hold()
+	copied.share()
 	if !s.queue.offer(job{copied: copied, deadline: deadline}) {
 		copied.release()
 		s.metrics.count(droppedQueue)

@@ -25,6 +25,8 @@ type snapshot struct {
 
 	origin *origin // for shadows made of handlers
 
+	memory   *memory
+	held     int64 // bytes of memory, changed by one owner at a time
 	holders  atomic.Int32
 	lent     bool // a handler may have kept a piece of it
 	bodyPool *[]byte
@@ -63,6 +65,8 @@ func (h *Handler) snapshot(r *http.Request) *snapshot {
 	}
 	s.fields = appendFields(s.fields[:0], header, dropped)
 	s.fields = appendField(s.fields, markField, h.name)
+	s.memory = h.memory
+	s.keep(len(s.fields))
 	if len(h.Handle) > 0 {
 		s.origin = newOrigin(r, header, dropped, h.name)
 		s.lent = true
@@ -84,12 +88,16 @@ func newOrigin(r *http.Request, header http.Header, dropped []string, mark strin
 	return o
 }
 
-// hold keeps the snapshot for one more user.
-func (s *snapshot) hold() { s.holders.Add(1) }
+// share keeps the snapshot for one more user.
+func (s *snapshot) share() { s.holders.Add(1) }
 
 // release gives up the snapshot. The last one to do so recycles it.
 func (s *snapshot) release() {
-	if s.holders.Add(-1) > 0 || s.lent {
+	if s.holders.Add(-1) > 0 {
+		return
+	}
+	s.giveBack()
+	if s.lent {
 		return
 	}
 	if s.bodyPool != nil && cap(s.body) <= maxPooledBody {

@@ -4,9 +4,11 @@
 package teehandler
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +16,7 @@ import (
 	"net/textproto"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -415,5 +418,48 @@ func TestLargeBodiesAreSkippedWhole(t *testing.T) {
 				t.Errorf("%d warnings about %d skipped", n, skipped)
 			}
 		})
+	}
+}
+
+// A goroutine of the primary that waits for the client does not keep the
+// connection of an aborted response open.
+func TestAbortedResponseEndsAtOnce(t *testing.T) {
+	shadow := newUpstream(t, nil)
+	_, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\n}\ntest_trouble \"leave a reader\"", shadow.URL, teeName(t)))
+	})
+	conn, br := dial(t, addr)
+	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 100\r\n\r\nabc")
+	if _, err := br.ReadByte(); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("client got error %v, want the end of the connection", err)
+	}
+	waitOutcome(t, shadow.URL, "dropped_body_incomplete", 1)
+}
+
+// A primary that asks for it may answer over HTTP/1 while it reads.
+func TestFullDuplex(t *testing.T) {
+	shadow := newUpstream(t, nil)
+	_, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\n}\ntest_trouble echo", shadow.URL, teeName(t)))
+	})
+	conn, br := dial(t, addr)
+	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 9\r\n\r\n")
+	for i, part := range []string{"one", "two", "six"} {
+		_, _ = io.WriteString(conn, part)
+		if i == 0 {
+			resp, err := http.ReadResponse(br, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			br = bufio.NewReader(resp.Body)
+		}
+		got := make([]byte, len(part))
+		if _, err := io.ReadFull(br, got); err != nil || string(got) != part {
+			t.Fatalf("got %q, error %v; want %q", got, err, part)
+		}
+	}
+	if got := shadow.wait(1)[0].body; got != "onetwosix" {
+		t.Errorf("shadow got %q", got)
 	}
 }

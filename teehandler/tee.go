@@ -103,6 +103,7 @@ type Handler struct {
 	name     string
 	sampler  *sampler
 	maxBody  int64
+	memory   *memory
 	timeout  time.Duration
 	shadows  []*shadow
 	duration prometheus.Observer
@@ -154,6 +155,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if h.MaxBody != nil {
 		h.maxBody = int64(*h.MaxBody)
 	}
+	h.memory = &memory{limit: max(maxHeld, h.maxBody)}
 	h.largeLog = newThrottle(time.Minute)
 	if err := h.HeaderUp.Provision(ctx); err != nil {
 		return fmt.Errorf("header_up: %v", err)
@@ -213,14 +215,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		return next.ServeHTTP(w, r)
 	}
 	copied := h.snapshot(r)
-	start := time.Now()
-	var err error
-	if h.complete(r) {
-		h.send(copied)
-		err = next.ServeHTTP(w, r)
-	} else {
-		err = h.serveWatched(w, r, next, copied)
+	if !h.complete(r) {
+		return h.serveWatched(w, r, next, copied)
 	}
+	h.send(copied)
+	return h.servePrimary(w, r, next)
+}
+
+// servePrimary lets the primary serve the request and measures how long it takes.
+func (h *Handler) servePrimary(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	start := time.Now()
+	err := next.ServeHTTP(w, r)
 	h.duration.Observe(time.Since(start).Seconds())
 	return err
 }
@@ -239,8 +244,9 @@ func (h *Handler) refuse(r *http.Request) outcome {
 		return droppedUnsupported
 	case !h.sampler.allows():
 		return droppedRate
+	case h.memory.full():
+		return droppedMemory
 	case h.Body == "" && r.ContentLength > h.maxBody:
-		h.warnLarge()
 		return droppedBodySize
 	}
 	return none
@@ -255,10 +261,17 @@ func (h *Handler) send(copied *snapshot) {
 	copied.release()
 }
 
-// drop counts a copy that was not made.
+// drop counts a copy that was not made, and warns of it where the shadows or
+// the configuration are to blame.
 func (h *Handler) drop(reason outcome) {
 	for _, s := range h.shadows {
 		s.metrics.count(reason)
+		if reason == droppedMemory {
+			s.trouble("dropping copies: those that wait take too much memory", nil)
+		}
+	}
+	if reason == droppedBodySize {
+		h.warnLarge()
 	}
 }
 

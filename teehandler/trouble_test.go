@@ -93,18 +93,21 @@ func endless(conn net.Conn) {
 // Whatever a shadow does, the client gets the primary's answer, every copy is
 // accounted for, and nothing stays behind.
 func TestShadowsInTrouble(t *testing.T) {
-	const requests = 40
+	const (
+		requests = 20
+		timesOut = "timed_out"
+	)
 	page := strings.Repeat("error ", 1700)
 	for name, tc := range map[string]struct {
 		shadow  func(testing.TB) string
 		outcome string
 	}{
 		"refuses":    {func(t testing.TB) string { return caddytest.Addr(t) }, "failed_connect"},
-		"hangs":      {func(t testing.TB) string { return behave(t, answering(func(net.Conn) {})) }, "timed_out"},
-		"reads not":  {func(t testing.TB) string { return behave(t, func(net.Conn) {}) }, "timed_out"},
+		"hangs":      {func(t testing.TB) string { return behave(t, answering(func(net.Conn) {})) }, timesOut},
+		"reads not":  {func(t testing.TB) string { return behave(t, func(net.Conn) {}) }, timesOut},
 		"resets":     {func(t testing.TB) string { return behave(t, answering(reset)) }, "failed_receive"},
 		"closes":     {func(t testing.TB) string { return behave(t, answering(func(c net.Conn) { c.Close() })) }, "failed_receive"},
-		"breaks off": {func(t testing.TB) string { return behave(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")) }, "timed_out"},
+		"breaks off": {func(t testing.TB) string { return behave(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")) }, timesOut},
 		"babbles":    {func(t testing.TB) string { return behave(t, saying("SSH-2.0-OpenSSH_9\r\n\r\n\r\n")) }, "failed_response"},
 		"500": {func(t testing.TB) string {
 			return behave(t, saying("HTTP/1.1 500 No\r\nContent-Length: 10200\r\n\r\n"+page))
@@ -129,9 +132,11 @@ func TestShadowsInTrouble(t *testing.T) {
 					fmt.Fprint(w, `{"ok":true}`)
 				})
 				shadow := tc.shadow(t)
-				_, addr := run(t, func(addr string) string {
-					return teeSite(t, addr, primary.addr(), shadow, "timeout 2s")
-				})
+				timeout := "timeout 20s"
+				if tc.outcome == timesOut {
+					timeout = "timeout 200ms"
+				}
+				_, addr := run(t, func(addr string) string { return teeSite(t, addr, primary.addr(), shadow, timeout) })
 				client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 20}}
 				t.Cleanup(client.CloseIdleConnections)
 				var wg sync.WaitGroup
@@ -158,7 +163,7 @@ func TestShadowsInTrouble(t *testing.T) {
 					t.Errorf("outcomes are %v, want %s", counts, tc.outcome)
 				}
 				for outcome, n := range counts {
-					if outcome != tc.outcome && outcome != "timed_out" {
+					if outcome != tc.outcome && outcome != timesOut {
 						t.Errorf("%d copies are %s, want %s", n, outcome, tc.outcome)
 					}
 				}
@@ -212,7 +217,7 @@ func TestDeadlineCountsWaiting(t *testing.T) {
 		h.addShadow("slow", slow)
 		start := time.Now()
 		for range 10 {
-			copied := new(snapshot)
+			copied := &snapshot{memory: new(memory)}
 			copied.holders.Store(1)
 			h.send(copied)
 		}

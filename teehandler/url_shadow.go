@@ -78,18 +78,16 @@ func (s *urlShadow) exchange(copied *snapshot, deadline time.Time) (int, error) 
 			heads.Put(buf)
 		}
 	}()
-	head := s.appendHead((*buf)[:0], copied)
-	req := client.Request{BodilessResponse: copied.method == http.MethodHead}
-	switch {
-	case len(copied.trailer) > 0:
-		head = appendChunked(head, copied)
-	case len(copied.body) <= smallBody:
-		head = append(head, copied.body...)
-	default:
-		req.Body = copied.body
+	req := client.Request{Body: copied.body, BodilessResponse: copied.method == http.MethodHead}
+	if len(copied.trailer) > 0 {
+		req.Tail = chunkedEnd(copied)
 	}
-	*buf = head
-	req.Head = head
+	req.Head = s.appendHead((*buf)[:0], copied)
+	if len(req.Body) <= smallBody {
+		req.Head = append(append(req.Head, req.Body...), req.Tail...)
+		req.Body, req.Tail = nil, nil
+	}
+	*buf = req.Head
 	return s.client.Exchange(req, deadline)
 }
 
@@ -108,10 +106,10 @@ func (s *urlShadow) appendHead(dst []byte, copied *snapshot) []byte {
 	if s.withoutReuse {
 		dst = append(dst, "Connection: close\r\n"...)
 	}
-	if len(copied.trailer) == 0 {
-		dst = appendLength(dst, copied)
+	if len(copied.trailer) > 0 {
+		return appendChunkedStart(dst, copied)
 	}
-	return append(dst, "\r\n"...)
+	return append(appendLength(dst, copied), "\r\n"...)
 }
 
 // appendLength announces the body, and its absence where the request or its

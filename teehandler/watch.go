@@ -16,11 +16,12 @@ type watch struct {
 	copied  *snapshot // nil once it was sent
 	body    *capture  // nil if the copy has no body to wait for
 	status  *statusWriter
+	control *http.ResponseController
 }
 
 // serveWatched lets the primary serve a request while it is watched.
 func (h *Handler) serveWatched(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, copied *snapshot) error {
-	watch := &watch{handler: h, copied: copied}
+	watch := &watch{handler: h, copied: copied, control: http.NewResponseController(w)}
 	reason := droppedBodyIncomplete // unless the primary comes to an end
 	original := r.Body
 	defer func() {
@@ -28,7 +29,7 @@ func (h *Handler) serveWatched(w http.ResponseWriter, r *http.Request, next cadd
 		watch.end(reason)
 	}()
 	w = watch.start(w, r)
-	err := next.ServeHTTP(w, r)
+	err := h.servePrimary(w, r, next)
 	reason = watch.answered(w, r, err)
 	return err
 }
@@ -64,12 +65,9 @@ func (t *watch) answered(w http.ResponseWriter, r *http.Request, err error) outc
 		return droppedStatus
 	}
 	if t.body != nil {
-		t.body.takeRest(w, r, err == nil)
-		if state := t.body.detach(); state == tooLarge {
-			t.handler.warnLarge()
-			return droppedBodySize
-		} else if state != complete {
-			return droppedBodyIncomplete
+		t.body.takeRest(t.control, w.Header(), err == nil)
+		if reason := t.body.detach().dropped(); reason != none {
+			return reason
 		}
 	}
 	if t.copied != nil {
@@ -87,6 +85,7 @@ func (t *watch) send() {
 // end drops the copy if it was not sent.
 func (t *watch) end(reason outcome) {
 	if t.body != nil {
+		t.body.takeOver(t.control, 0)
 		t.body.detach()
 		t.body.snapshot.release()
 	}

@@ -62,8 +62,8 @@ type Request struct {
 	// body may follow right there.
 	Head []byte
 
-	// Body is sent after Head.
-	Body []byte
+	// Body is sent after Head, and Tail after Body.
+	Body, Tail []byte
 
 	// BodilessResponse is set for HEAD: the response has no body, whatever
 	// its header says.

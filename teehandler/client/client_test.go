@@ -23,6 +23,10 @@ func serve(t *testing.T, answer string) (addr string, conns *atomic.Int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ln.Addr().String(), serveListener(t, ln, answer)
+}
+
+func serveListener(t *testing.T, ln net.Listener, answer string) (conns *atomic.Int64) {
 	t.Cleanup(func() { ln.Close() })
 	conns = new(atomic.Int64)
 	go func() {
@@ -46,7 +50,7 @@ func serve(t *testing.T, answer string) (addr string, conns *atomic.Int64) {
 			}()
 		}
 	}()
-	return ln.Addr().String(), conns
+	return conns
 }
 
 func newClient(t *testing.T, addr string) *Client {

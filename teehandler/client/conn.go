@@ -68,8 +68,8 @@ func (c *conn) send(req Request) error {
 	if len(req.Body) == 0 {
 		_, err = c.Write(req.Head)
 	} else {
-		both := net.Buffers{req.Head, req.Body}
-		_, err = both.WriteTo(c.Conn)
+		parts := net.Buffers{req.Head, req.Body, req.Tail}
+		_, err = parts.WriteTo(c.Conn)
 	}
 	if err != nil {
 		return &Error{Send, err}

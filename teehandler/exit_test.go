@@ -1,0 +1,191 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+
+	_ "github.com/caddy-rehearsal/rehearsal"
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+)
+
+const (
+	patience = 30 * time.Second
+
+	// configOfCaddy has the test binary be a Caddy with this configuration.
+	configOfCaddy = "REHEARSAL_TEST_TEE"
+)
+
+func TestMain(m *testing.M) {
+	if config := os.Getenv(configOfCaddy); config != "" {
+		os.Args = []string{"caddy", "run", "--config", config}
+		caddycmd.Main()
+	}
+	os.Exit(m.Run())
+}
+
+// recordingSite has a shadow that records what it gets, one request at a time
+// and none at once.
+func recordingSite(addr, dir, answer string) string {
+	return fmt.Sprintf(`http://%s {
+	tee {
+		timeout 20s
+		concurrency 1
+		handle {
+			test_trouble late
+			blackhole {
+				record %s
+			}
+		}
+	}
+	respond %q
+}
+`, addr, dir, answer)
+}
+
+// recorded counts the records in the finished files of a directory.
+func recorded(t *testing.T, dir string) (n int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.lz4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		file, err := recording.OpenFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			_, err := file.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			n++
+		}
+		file.Close()
+	}
+	return n
+}
+
+func visit(t *testing.T, addr string) string {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Get("http://" + addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// What waits for a blackhole is recorded, although its configuration is gone.
+func TestRecordsOfAReplacedConfigurationArrive(t *testing.T) {
+	addr, dir := caddytest.Addr(t), t.TempDir()
+	server := caddytest.Run(t, recordingSite(addr, dir, "old"))
+	const requests = 5
+	for range requests {
+		visit(t, addr)
+	}
+	server.Reload("http://" + addr + " {\n\trespond new\n}\n")
+	for deadline := time.Now().Add(patience); recorded(t, dir) < requests; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d requests were recorded", recorded(t, dir), requests)
+		}
+	}
+}
+
+// startCaddy runs a Caddy that can exit.
+func startCaddy(t *testing.T, addr, caddyfile string) (exit func()) {
+	t.Helper()
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	if err := os.WriteFile(config, []byte("{\n\tadmin off\n\tpersist_config off\n}\n"+caddyfile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	process := exec.Command(os.Args[0])
+	process.Env = append(os.Environ(), configOfCaddy+"="+config)
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- process.Wait() }()
+	t.Cleanup(func() { _ = process.Process.Kill() })
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", addr); err == nil {
+			conn.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("Caddy does not start")
+		}
+	}
+	return func() {
+		if err := process.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-exited:
+			if err != nil {
+				t.Errorf("Caddy exited with %v", err)
+			}
+		case <-time.After(patience):
+			t.Fatal("Caddy does not exit")
+		}
+	}
+}
+
+// Caddy exits when the copies that it has accepted are sent.
+func TestExitWaitsForCopies(t *testing.T) {
+	var copies atomic.Int64
+	shadow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		time.Sleep(100 * time.Millisecond)
+		copies.Add(1)
+	}))
+	t.Cleanup(shadow.Close)
+	addr := caddytest.Addr(t)
+	exit := startCaddy(t, addr, fmt.Sprintf("http://%s {\n\ttee %s {\n\t\ttimeout 20s\n\t\tconcurrency 1\n\t}\n\trespond ok\n}\n", addr, shadow.URL))
+	const requests = 5
+	for range requests {
+		visit(t, addr)
+	}
+	exit()
+	if n := copies.Load(); n != requests {
+		t.Errorf("%d of %d copies were sent", n, requests)
+	}
+}
+
+// The handlers of a shadow are there until its last copy is done.
+func TestExitWaitsForRecords(t *testing.T) {
+	addr, dir := caddytest.Addr(t), t.TempDir()
+	exit := startCaddy(t, addr, recordingSite(addr, dir, "ok"))
+	const requests = 5
+	for range requests {
+		visit(t, addr)
+	}
+	exit()
+	if n := recorded(t, dir); n != requests {
+		t.Errorf("%d of %d requests were recorded", n, requests)
+	}
+}
