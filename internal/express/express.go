@@ -17,9 +17,9 @@ package express
 type Handler interface {
 	// ServeExpress answers the request of x, once, through one of Respond,
 	// RespondFrom, Start, Conn and Reset. It may instead return false, having
-	// body nor slept nor answered: then Caddy serves the request as it would
-	// have done without express, and so the rest of the connection, until it
-	// is taken over again.
+	// neither read the body nor slept nor answered: then Caddy serves the
+	// request as it would have done without express, and so the rest of the
+	// connection, until it is taken over again.
 	//
 	// It is called by one goroutine per connection. Nothing of x may be used
 	// after it returned, except the strings.

@@ -108,11 +108,10 @@ func TestReloadLetsWhatIsNotPlainBeAnswered(t *testing.T) {
 
 func TestReloadClosesIdleConnectionsBeforeLong(t *testing.T) {
 	s := runSites(t, "")
-	s.over(t, func(t *testing.T, c *client) {
-		s.Reload(s.config("", "2"))
-		c.ended()
-		s.Reload(s.config("", "1"))
-	})
+	plain, overTLS := s.taken(t), s.takenTLS(t)
+	s.Reload(s.config("", "2"))
+	plain.ended()
+	overTLS.ended()
 }
 
 func TestReloadLetsRequestsSleepOn(t *testing.T) {

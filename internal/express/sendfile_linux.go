@@ -12,19 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func fileInMemory(content []byte) *os.File {
-	fd, err := unix.MemfdCreate("body", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil
-	}
-	file := os.NewFile(uintptr(fd), "body")
-	if _, err := file.Write(content); err != nil {
-		file.Close()
-		return nil
-	}
-	return file
-}
-
 // transfer is what a connection is sending from a file.
 type transfer struct {
 	head   []byte
