@@ -120,7 +120,9 @@ func TestShadowsInTrouble(t *testing.T) {
 		"switches": {func(t testing.TB) string { return behave(t, saying("HTTP/1.1 101 S\r\nUpgrade: x\r\n\r\n")) }, "sent_1xx"},
 		"endless":  {func(t testing.TB) string { return behave(t, answering(endless)) }, "sent_2xx"},
 		"early answer": {func(t testing.TB) string {
-			return behave(t, func(c net.Conn) { io.WriteString(c, "HTTP/1.1 413 No\r\nContent-Length: 0\r\n\r\n") })
+			return behave(t, func(c net.Conn) {
+				io.WriteString(c, "HTTP/1.1 413 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+			})
 		}, "sent_4xx"},
 	} {
 		t.Run(name, func(t *testing.T) {
