@@ -6,6 +6,8 @@ package livepage_test
 import (
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,4 +53,15 @@ func post(t testing.TB, url, recipe string) {
 	if status, _, body := ask(t, "POST", url+"/_admin/add_recipe", recipe); status != 201 {
 		t.Fatalf("posting %s: got %d %s", recipe, status, body)
 	}
+}
+
+// helloMapping writes a mapping for /hello and gives its file.
+func helloMapping(t testing.TB) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "hello.json")
+	mapping := `{"name":"hello","request":{"method":"GET","urlPath":"/hello"},"response":{"status":201,"fixedDelayMilliseconds":2}}`
+	if err := os.WriteFile(file, []byte(mapping), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

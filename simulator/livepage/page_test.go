@@ -1,6 +1,8 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build external
+
 package livepage_test
 
 import (
@@ -149,6 +151,13 @@ func TestInvalidRecipeShowsItsError(t *testing.T) {
 	b.click("#post button[type=submit]")
 	b.until(current("/*") + `?.innerText.includes("201")`)
 	b.until(`document.querySelector("#recipe-problem").textContent === "" && !document.querySelector("#recipe").hasAttribute("aria-invalid")`)
+}
+
+func TestMappingsHaveCards(t *testing.T) {
+	url := serve(t, "stage 0 200", "mappings "+helloMapping(t))
+	b := open(t, url, "/_admin/")
+	name := look(t, url+"/_admin/live.json").Routes[1].Route
+	b.until(fmt.Sprintf("%s?.innerText.includes('mapping')", card(name)))
 }
 
 // TestMarkupStaysText holds for everything that somebody else may have posted.

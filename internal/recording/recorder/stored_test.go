@@ -6,19 +6,20 @@ package recorder
 import (
 	"bytes"
 	"io"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/pierrec/lz4/v4"
 )
 
-// TestStoredFrames has the lz4 package and the lz4 command check the frames.
+// storedSizes are sizes of blocks around those at which the checksum changes
+// its ways.
+var storedSizes = []int{1, 3, 4, 15, 16, 17, 100, 65_537, largestBatch}
+
+// TestStoredFrames has the lz4 package check the frames.
 func TestStoredFrames(t *testing.T) {
-	var frames, want bytes.Buffer
-	for _, size := range []int{1, 3, 4, 15, 16, 17, 100, 65_537, largestBatch} {
+	for _, size := range storedSizes {
 		block := []byte(noise(size))
-		want.Write(block)
 		var frame bytes.Buffer
 		writeStored(&frame, block)
 		if got, err := io.ReadAll(lz4.NewReader(bytes.NewReader(frame.Bytes()))); err != nil || !bytes.Equal(got, block) {
@@ -27,12 +28,6 @@ func TestStoredFrames(t *testing.T) {
 		if n, err := wholeSize(bytes.NewReader(frame.Bytes()), true); n != int64(frame.Len()) || err != nil {
 			t.Errorf("a frame of %d bytes: %d of %d bytes are whole, error %v", size, n, frame.Len(), err)
 		}
-		frames.Write(frame.Bytes())
-	}
-	lz4Command := exec.Command("lz4", "-d", "-c")
-	lz4Command.Stdin = &frames
-	if got, err := lz4Command.Output(); err != nil || !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("lz4: got %d of %d bytes, error %v", len(got), want.Len(), err)
 	}
 }
 

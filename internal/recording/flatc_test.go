@@ -1,12 +1,12 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build external
+
 package recording
 
 import (
-	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,11 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/pierrec/lz4/v4"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // accessor finds what a reader of the format depends on in the generated
 // code: which accessor looks at which place of the vtable. The rest differs
@@ -43,34 +39,6 @@ func TestGeneratedCodeIsOfTheSchema(t *testing.T) {
 		}
 		if len(accessors[0]) < 7 || !slices.Equal(accessors[0], accessors[1]) {
 			t.Errorf("%s: run go generate; it has %q, the schema gives %q", name, accessors[0], accessors[1])
-		}
-	}
-}
-
-// TestGoldenFiles pins the bytes that the encoder writes.
-func TestGoldenFiles(t *testing.T) {
-	plain := encode(samples()...)
-	for name, got := range map[string][]byte{
-		"samples.fbf":     plain,
-		"samples.fbf.lz4": compress(t, plain, lz4.Block64Kb),
-	} {
-		file := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(file, got, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if name == "samples.fbf" && !bytes.Equal(got, want) {
-			t.Errorf("the encoder writes something else than %s", file)
-		}
-		for i, r := range mustReadAll(t, bytes.NewReader(want)) {
-			if again := encode(r); !bytes.Equal(again, encode(samples()[i])) {
-				t.Errorf("%s: record %d is read as something else than was written", file, i)
-			}
 		}
 	}
 }
