@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A huge page makes sending a large body about a third cheaper, since the
-// kernel does some work for every page. It may stay mostly empty.
+// Huge pages make sending a large body about a third cheaper, since the kernel
+// has some work with every page; but the last one may stay mostly empty.
 const (
 	hugePage = 2 << 20
 	minHuge  = 256 << 10

@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long anything may take before a test gives up.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // sites is one Caddy with the test handler on three addresses.
 type sites struct {
