@@ -32,6 +32,7 @@ func (s captureState) dropped() outcome {
 		return droppedBodySize
 	case tooMuch:
 		return droppedMemory
+	case capturing, broken, detached:
 	}
 	return droppedBodyIncomplete
 }
