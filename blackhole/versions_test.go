@@ -25,7 +25,6 @@ func TestHTTP2And3(t *testing.T) {
 	caddytest.Run(t, fmt.Sprintf(`{
 	skip_install_trust
 	auto_https disable_redirects
-	storage file_system %s
 }
 https://localhost:%s {
 	bind 127.0.0.1
@@ -34,7 +33,7 @@ https://localhost:%s {
 		record %s
 	}
 }
-`, t.TempDir(), port, dir))
+`, port, dir))
 	insecure := &tls.Config{InsecureSkipVerify: true, ServerName: "localhost"} //nolint:gosec // the certificate is made by this test
 	eventually(t, "a certificate", func() bool {
 		conn, err := tls.Dial("tcp", "127.0.0.1:"+port, insecure)

@@ -38,6 +38,7 @@ func faulty() string {
 func TestFaultsOnTheWire(t *testing.T) {
 	addr, secure := caddytest.Addr(t), caddytest.Addr(t)
 	caddytest.Run(t, "{\n skip_install_trust\n}\n"+site(addr, faulty())+"https://"+secure+" {\n tls internal\n"+withExpress(faulty())+"\n}")
+	caddytest.AwaitTLS(t, secure)
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
 	for name, dial := range map[string]func() (net.Conn, error){
 		"HTTP":  func() (net.Conn, error) { return net.Dial("tcp", addr) },
@@ -93,6 +94,7 @@ func TestFaultsOnTheWire(t *testing.T) {
 func TestFaultsOfStreams(t *testing.T) {
 	addr := caddytest.Addr(t)
 	caddytest.Run(t, "{\n skip_install_trust\n}\nhttps://"+addr+" {\n tls internal\n"+faulty()+"\n}")
+	caddytest.AwaitTLS(t, addr)
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
 	h3 := &http3.Transport{TLSClientConfig: insecure}
 	defer h3.Close()

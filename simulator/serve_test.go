@@ -98,6 +98,7 @@ func TestFramingOnOneConnection(t *testing.T) {
 func TestNewerProtocols(t *testing.T) {
 	addr := caddytest.Addr(t)
 	caddytest.Run(t, "{\n skip_install_trust\n}\nhttps://"+addr+" {\n tls internal\n simulator {\n header Connection keepalive\n header X-A 1\n random_content 300kb\n stage 0 200\n }\n}")
+	caddytest.AwaitTLS(t, addr)
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
 	h3 := &http3.Transport{TLSClientConfig: insecure}
 	defer h3.Close()

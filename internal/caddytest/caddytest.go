@@ -7,12 +7,14 @@
 package caddytest
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
@@ -23,6 +25,7 @@ import (
 type Server struct {
 	t       testing.TB
 	logFile string
+	storage string // of certificates
 }
 
 // Addr gives a loopback address with a port that was free a moment ago.
@@ -40,7 +43,14 @@ func Addr(t testing.TB) string {
 // Caddyfile has it, and logs are kept for Logs.
 func Run(t testing.TB, caddyfile string) *Server {
 	t.Helper()
-	s := &Server{t: t, logFile: filepath.Join(t.TempDir(), "caddy.log")}
+	storage, err := os.MkdirTemp("", "caddytest")
+	if err != nil {
+		t.Fatalf("making a folder for certificates: %v", err)
+	}
+	s := &Server{t: t, logFile: filepath.Join(t.TempDir(), "caddy.log"), storage: storage}
+	t.Cleanup(func() {
+		_ = os.RemoveAll(storage) // certificates that come late may be written meanwhile
+	})
 	t.Cleanup(func() {
 		if err := caddy.Stop(); err != nil {
 			t.Errorf("stopping Caddy: %v", err)
@@ -86,8 +96,25 @@ func (s *Server) Logs() string {
 	return string(logs)
 }
 
+// AwaitTLS waits until the server at addr has its certificate, which Caddy
+// makes behind the scenes, and fails the test if it never does.
+func AwaitTLS(t testing.TB, addr string) {
+	t.Helper()
+	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := tls.Dial("tcp", addr, insecure)
+		if err == nil {
+			conn.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no TLS at %s: %v", addr, err)
+		}
+	}
+}
+
 // prepare sends logs to the file and keeps the test off well-known places: no
-// admin endpoint unless asked for, no configuration saved in the home folder.
+// admin endpoint unless asked for, nothing saved in the home folder.
 func (s *Server) prepare(config []byte) ([]byte, error) {
 	var root map[string]any
 	if err := json.Unmarshal(config, &root); err != nil {
@@ -98,6 +125,9 @@ func (s *Server) prepare(config []byte) ([]byte, error) {
 		admin["disabled"] = true
 	}
 	object(admin, "config")["persist"] = false
+	if root["storage"] == nil {
+		root["storage"] = map[string]any{"module": "file_system", "root": s.storage}
+	}
 	log := object(object(object(root, "logging"), "logs"), "default")
 	log["writer"] = map[string]any{"output": "file", "filename": s.logFile, "roll": false}
 	log["encoder"] = map[string]any{"format": "json"}
