@@ -54,6 +54,10 @@ func (s *sharedRecorder) release() error {
 	return err
 }
 
+// mostReleased is how many recorders are remembered that have nothing to do: a
+// request that was slow to reach its own may still bring it something.
+const mostReleased = 64
+
 // released are recorders that no configuration uses, but perhaps a request
 // that outlives its own.
 var released struct {
@@ -73,7 +77,9 @@ func (s *sharedRecorder) Destruct() error {
 		closing.Go(r.Close)
 	}
 	closing.Wait()
-	released.recorders = slices.DeleteFunc(released.recorders, func(r *sharedRecorder) bool { return !r.Running() })
+	recent := max(0, len(released.recorders)-mostReleased)
+	older := slices.DeleteFunc(released.recorders[:recent], func(r *sharedRecorder) bool { return !r.Running() })
+	released.recorders = append(older, released.recorders[recent:]...)
 	return nil
 }
 
