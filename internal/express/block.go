@@ -16,32 +16,39 @@ const minFromFile = 16 << 10
 type Block struct {
 	bytes []byte
 	once  sync.Once
-	file  *os.File // a copy of them in memory, nil if there is none; closed when nobody has the block any more
+	copy  extent // of the bytes, in memory
+}
+
+// extent is where in a file something lies. The file is nil if there is none,
+// and closed when no extent of it is left.
+type extent struct {
+	file   *os.File
+	offset int64
 }
 
 // NewBlock makes a block of bytes, which must never change.
 func NewBlock(bytes []byte) *Block { return &Block{bytes: bytes} }
 
 // inFile gives a copy of the block that can be sent without being copied again,
-// and nil if the system has none to give. It is made when it is first needed.
-func (b *Block) inFile() *os.File {
-	b.once.Do(func() { b.file = fileInMemory(b.bytes) })
-	return b.file
+// if the system has one to give. It is made when it is first needed.
+func (b *Block) inFile() extent {
+	b.once.Do(func() { b.copy = inMemory(b.bytes) })
+	return b.copy
 }
 
 // RespondFrom sends a whole answer whose body is the first length bytes of a
 // block. It does what Respond does; on Linux a large body is not copied.
 func (x *Exchange) RespondFrom(status int, fields *Fields, block *Block, length int) {
-	var file *os.File
+	var from extent
 	if x.conn.bare && length >= minFromFile {
-		file = block.inFile()
+		from = block.inFile()
 	}
-	if file == nil {
+	if from.file == nil {
 		x.Respond(status, fields, block.bytes[:length])
 		return
 	}
 	x.head(status, fields, int64(length))
 	if x.sendsBody(status) {
-		x.conn.sendFile(file, length)
+		x.conn.sendFile(from, length)
 	}
 }

@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -74,28 +71,4 @@ func TestBlocksForSlowAndForLeavingClients(t *testing.T) {
 	if !bytes.Equal(got.Bytes(), all) {
 		t.Error("the body is not the block")
 	}
-}
-
-func TestFilesOfBlocksAreClosed(t *testing.T) {
-	before := filesOfBlocks()
-	for range 20 {
-		if file := NewBlock(make([]byte, minFromFile)).inFile(); file == nil && runtime.GOOS == "linux" {
-			t.Fatal("there is no file")
-		}
-	}
-	eventually(t, "they are closed", func() bool {
-		runtime.GC()
-		return filesOfBlocks() <= before
-	})
-}
-
-// filesOfBlocks counts the files in memory that are open, on Linux.
-func filesOfBlocks() (count int) {
-	open, _ := filepath.Glob("/proc/self/fd/*")
-	for _, name := range open {
-		if target, _ := os.Readlink(name); strings.Contains(target, "memfd:body") {
-			count++
-		}
-	}
-	return count
 }

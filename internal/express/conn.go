@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -34,6 +35,7 @@ type conn struct {
 	fillReady     func(fd uintptr) bool
 	transfer      transfer
 	transferReady func(fd uintptr) bool
+	gate          *sync.Mutex // that large bodies pass, or nil
 	readErr       error
 }
 

@@ -21,11 +21,11 @@ type transfer struct {
 	err    error
 }
 
-// sendFile sends what has been gathered and then the beginning of a file. A
+// sendFile sends what has been gathered and then the beginning of an extent. A
 // client that is slow but takes something within each timeout is waited for.
-func (c *conn) sendFile(file *os.File, length int) {
+func (c *conn) sendFile(from extent, length int) {
 	t := &c.transfer
-	*t = transfer{head: c.out, file: int(file.Fd()), left: length}
+	*t = transfer{head: c.out, file: int(from.file.Fd()), offset: from.offset, left: length}
 	for t.left > 0 && c.failed == nil {
 		before := t.left + len(t.head)
 		c.armWrite()
@@ -38,7 +38,7 @@ func (c *conn) sendFile(file *os.File, length int) {
 		}
 	}
 	*t = transfer{}
-	runtime.KeepAlive(file)
+	runtime.KeepAlive(from.file)
 	c.sent()
 }
 
@@ -54,7 +54,7 @@ func (c *conn) transferNow(fd uintptr) bool {
 		t.head = t.head[n:]
 	}
 	for {
-		n, err := unix.Sendfile(int(fd), t.file, &t.offset, t.left)
+		n, err := c.sendPart(int(fd))
 		if err == nil && n == 0 {
 			err = io.ErrUnexpectedEOF
 		}
@@ -69,6 +69,15 @@ func (c *conn) transferNow(fd uintptr) bool {
 			return false
 		}
 	}
+}
+
+// sendPart sends as much of the file as the socket takes.
+func (c *conn) sendPart(fd int) (int, error) {
+	if c.gate != nil {
+		c.gate.Lock()
+		defer c.gate.Unlock()
+	}
+	return unix.Sendfile(fd, c.transfer.file, &c.transfer.offset, c.transfer.left)
 }
 
 // takesMore asks a socket that has just taken a part whether it was interrupted

@@ -50,6 +50,7 @@ func (p *Pool) TakeOver(w http.ResponseWriter, r *http.Request) bool {
 // prepare takes over what the connection's requests have in common.
 func (c *conn) prepare(w http.ResponseWriter, r *http.Request) {
 	c.bare, c.wire = isBare(c.net), wireOf(c.net)
+	c.gate = gateTo(c.net.RemoteAddr())
 	c.server = r.Context().Value(http.ServerContextKey).(*http.Server)
 	c.limits = limitsOf(r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server))
 	c.serverLine, c.altSvc = lines(w.Header(), "Server"), lines(w.Header(), "Alt-Svc")
