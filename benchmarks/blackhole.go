@@ -42,7 +42,7 @@ func blackholeRecording(l *lab) error {
 			if err != nil {
 				return err
 			}
-			contenders = append(contenders, underWrk(c.name, wrk{connections: 50, script: script}, s, "/"))
+			contenders = append(contenders, l.underWrk(c.name, wrk{connections: 50, script: script}, s, "/"))
 		}
 		if err := l.compare("POST of 2 kB of random bytes, 50 connections, "+path+" path", contenders...); err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // idleConnections measures what a connection costs that has had an answer and
@@ -43,21 +45,10 @@ func idleConnections(l *lab) error {
 
 func (l *lab) idle(s *server, count int) error {
 	before := s.memory()
-	conns := make([]net.Conn, 0, count)
-	defer func() {
-		for _, c := range conns {
-			c.Close()
-		}
-	}()
-	for range count {
-		c, err := net.Dial("tcp", s.addr)
-		if err != nil {
-			return err
-		}
-		conns = append(conns, c)
-		if err := ask(c, s.addr); err != nil {
-			return err
-		}
+	conns, letGo, err := hold(s, count)
+	defer letGo()
+	if err != nil {
+		return err
 	}
 	time.Sleep(min(l.turn, 2*time.Second)) // for what is only short-lived
 	with := s.memory()
@@ -68,6 +59,27 @@ func (l *lab) idle(s *server, count int) error {
 		}
 	}
 	return nil
+}
+
+// hold opens connections, has one answer on each, and keeps them until letGo.
+func hold(s *server, count int) (conns []net.Conn, letGo func(), err error) {
+	letGo = func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	}
+	for range count {
+		c, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			return conns, letGo, err
+		}
+		conns = append(conns, c)
+	}
+	asked := new(errgroup.Group) // at once, since an answer may take its time
+	for _, c := range conns {
+		asked.Go(func() error { return ask(c, s.addr) })
+	}
+	return conns, letGo, asked.Wait()
 }
 
 // ask makes a request on a connection and reads the answer.

@@ -21,6 +21,7 @@ type lab struct {
 	rounds int
 	turn   time.Duration
 	short  bool
+	shared bool // servers and load generators have the same processors
 	out    io.Writer
 
 	dir     string

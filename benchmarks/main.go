@@ -45,6 +45,7 @@ func main() {
 	short := flag.Bool("short", false, "one round of a second each: does everything run?")
 	rounds := flag.Int("rounds", 5, "rounds; in each, every contender has its turn")
 	seconds := flag.Float64("seconds", 5, "length of a turn")
+	shared := flag.Bool("shared", false, "let servers and load generators have the same processors, instead of half of them each")
 	list := flag.Bool("list", false, "list the comparisons")
 	flag.Parse()
 
@@ -58,7 +59,7 @@ func main() {
 	if *short {
 		*rounds, turn = 1, time.Second
 	}
-	if err := runAll(flag.Args(), &lab{rounds: *rounds, turn: turn, short: *short, out: os.Stdout}); err != nil {
+	if err := runAll(flag.Args(), &lab{rounds: *rounds, turn: turn, short: *short, shared: *shared, out: os.Stdout}); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -73,7 +74,7 @@ func runAll(names []string, l *lab) error {
 	if err := l.open(); err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "Measured %s on %s; %d rounds of %s a turn, medians.\n", time.Now().Format("2006-01-02"), machine(), l.rounds, l.turn)
+	fmt.Fprintf(l.out, "Measured %s on %s; %d rounds of %s a turn, medians; %s.\n", time.Now().Format("2006-01-02"), machine(), l.rounds, l.turn, l.split())
 	for _, c := range comparisons {
 		if len(names) > 0 && !slices.Contains(names, c.name) {
 			continue

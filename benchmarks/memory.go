@@ -35,7 +35,7 @@ func replayMemory(l *lab) error {
 			return err
 		}
 		began := time.Now()
-		t, err := runGenerator(replayReport, l.caddy, "replay", file, "--to", target.url(""), "--max", "-c", "50", "--report", "json", "-q")
+		t, err := l.generate(replayReport, l.caddy, "replay", file, "--to", target.url(""), "--max", "-c", "50", "--report", "json", "-q")
 		if err != nil {
 			return err
 		}

@@ -45,9 +45,9 @@ func simulatorBesideNginx(l *lab) error {
 	for _, size := range sizes {
 		path := fmt.Sprintf("/%d", size)
 		err := l.compare(fmt.Sprintf("%d bytes, 50 connections", size),
-			underWrk("nginx", load, nginx, path),
-			underWrk("simulator", load, normal, path),
-			underWrk("simulator, express", load, express, path))
+			l.underWrk("nginx", load, nginx, path),
+			l.underWrk("simulator", load, normal, path),
+			l.underWrk("simulator, express", load, express, path))
 		if err != nil {
 			return err
 		}

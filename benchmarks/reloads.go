@@ -53,7 +53,7 @@ func reloadsUnderLoad(l *lab) error {
 		}
 		done <- nil
 	}()
-	t, err := wrk{connections: 50}.run(s, s.url("/"), length)
+	t, err := wrk{connections: 50}.run(l, s, s.url("/"), length)
 	if err := errors.Join(err, <-done); err != nil {
 		return err
 	}

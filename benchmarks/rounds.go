@@ -18,8 +18,8 @@ type contender struct {
 }
 
 // underWrk makes a contender of a server that wrk loads.
-func underWrk(name string, w wrk, s *server, path string) contender {
-	return contender{name, func(length time.Duration) (turn, error) { return w.run(s, s.url(path), length) }}
+func (l *lab) underWrk(name string, w wrk, s *server, path string) contender {
+	return contender{name, func(length time.Duration) (turn, error) { return w.run(l, s, s.url(path), length) }}
 }
 
 // compare gives every contender its turn in every round, so that a machine

@@ -10,8 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -27,6 +25,11 @@ type server struct {
 
 // start runs a server and waits until it accepts connections at addr.
 func (l *lab) start(name, addr string, command ...string) (*server, error) {
+	return l.startOn(serverHalf, name, addr, command...)
+}
+
+func (l *lab) startOn(h half, name, addr string, command ...string) (*server, error) {
+	command = l.on(h, command...)
 	s := &server{name: name, addr: addr, cmd: exec.Command(command[0], command[1:]...), gone: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.logs, &s.logs
 	s.cmd.Dir = l.dir
@@ -74,32 +77,41 @@ func (s *server) stop() {
 	}
 }
 
-// startCaddy runs the built Caddy with one site made of the given directives.
-func (l *lab) startCaddy(name, directives string) (*server, error) {
-	return l.startCaddyWith(name, "", directives)
-}
-
-// startCaddyWith runs the built Caddy with global options too.
-func (l *lab) startCaddyWith(name, options, directives string) (*server, error) {
+// startCaddy runs the built Caddy with one site made of the given directives,
+// and with variables of its environment.
+func (l *lab) startCaddy(name, directives string, variables ...string) (*server, error) {
 	addr, err := freeAddr()
 	if err != nil {
 		return nil, err
 	}
-	config, err := l.file(name+"/Caddyfile", fmt.Sprintf("{\nadmin off\n%s\n}\nhttp://%s {\n%s\n}\n", options, addr, directives))
+	config, err := l.file(name+"/Caddyfile", fmt.Sprintf("{\nadmin off\n}\nhttp://%s {\n%s\n}\n", addr, directives))
 	if err != nil {
 		return nil, err
 	}
-	return l.start(name, addr, l.caddy, "run", "--adapter", "caddyfile", "--config", config)
+	command := append([]string{"env"}, variables...)
+	return l.start(name, addr, append(command, l.caddy, "run", "--adapter", "caddyfile", "--config", config)...)
 }
 
-// startNginx runs nginx with two workers and the given directives in its one server.
+// startNginx runs nginx with the given directives in its one server.
 func (l *lab) startNginx(name, directives string) (*server, error) {
+	return l.startNginxOn(serverHalf, name, "", directives)
+}
+
+// startBackend runs nginx as something that a server under test talks to.
+func (l *lab) startBackend(name, directives string) (*server, error) {
+	return l.startNginxOn(clientHalf, name, "", directives)
+}
+
+// startNginxOn runs nginx with a worker for each processor of a half, and with
+// a module, unless that is empty.
+func (l *lab) startNginxOn(h half, name, module, directives string) (*server, error) {
 	addr, err := freeAddr()
 	if err != nil {
 		return nil, err
 	}
-	config, err := l.file(name+"/nginx.conf", fmt.Sprintf(`daemon off;
-worker_processes 2;
+	config, err := l.file(name+"/nginx.conf", fmt.Sprintf(`%[4]s
+daemon off;
+worker_processes %[5]d;
 worker_rlimit_nofile 40000;
 pid %[1]s/nginx.pid;
 error_log stderr warn;
@@ -117,11 +129,11 @@ http {
 		%[3]s
 	}
 }
-`, filepath.Join(l.dir, name), addr, directives))
+`, filepath.Join(l.dir, name), addr, directives, module, l.processors()))
 	if err != nil {
 		return nil, err
 	}
-	return l.start(name, addr, "nginx", "-c", config)
+	return l.startOn(h, name, addr, "nginx", "-c", config)
 }
 
 func (l *lab) stopServers() {
@@ -135,44 +147,10 @@ func (l *lab) stopServers() {
 func (s *server) url(path string) string { return "http://" + s.addr + path }
 
 // processes gives the server's process and its children: nginx works in those.
-func (s *server) processes() []int {
-	pids := []int{s.cmd.Process.Pid}
-	children, _ := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", pids[0]))
-	for pid := range strings.FieldsSeq(string(children)) {
-		if n, err := strconv.Atoi(pid); err == nil {
-			pids = append(pids, n)
-		}
-	}
-	return pids
-}
+func (s *server) processes() []int { return family(s.cmd.Process.Pid) }
 
-// cpu is the processor time that the server has used, in user and kernel
-// mode, from fields 14 and 15 of proc(5)'s stat, counted in 1/100 s.
-func (s *server) cpu() time.Duration {
-	var ticks int64
-	for _, pid := range s.processes() {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		_, rest, _ := strings.Cut(string(stat), ") ")
-		if fields := strings.Fields(rest); len(fields) > 12 {
-			user, _ := strconv.ParseInt(fields[11], 10, 64)
-			system, _ := strconv.ParseInt(fields[12], 10, 64)
-			ticks += user + system
-		}
-	}
-	return time.Duration(ticks) * (time.Second / 100)
-}
+// cpu is the processor time that the server has used.
+func (s *server) cpu() time.Duration { return cpuOf(s.processes()) }
 
 // memory is what the server holds in RAM, in bytes.
-func (s *server) memory() int64 {
-	var kib int64
-	for _, pid := range s.processes() {
-		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-		for line := range strings.Lines(string(status)) {
-			if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-				n, _ := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
-				kib += n
-			}
-		}
-	}
-	return kib << 10
-}
+func (s *server) memory() int64 { return memoryOf(s.processes()) }

@@ -21,5 +21,5 @@ func simulatorBesideRespond(l *lab) error {
 		return err
 	}
 	load := wrk{connections: 50}
-	return l.compare("100 B, 50 connections", underWrk("respond", load, respond, "/"), underWrk("simulator", load, simulator, "/"))
+	return l.compare("100 B, 50 connections", l.underWrk("respond", load, respond, "/"), l.underWrk("simulator", load, simulator, "/"))
 }

@@ -18,11 +18,11 @@ const static100 = `location / { return 200 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 // teeBesideProxy measures what copying costs the process that does it: a
 // proxy alone, with a tee that takes nothing, and with one that copies all.
 func teeBesideProxy(l *lab) error {
-	primary, err := l.startNginx("primary", static100)
+	primary, err := l.startBackend("primary", static100)
 	if err != nil {
 		return err
 	}
-	shadow, err := l.startNginx("shadow", static100)
+	shadow, err := l.startBackend("shadow", static100)
 	if err != nil {
 		return err
 	}
@@ -37,18 +37,18 @@ func teeBesideProxy(l *lab) error {
 		if err != nil {
 			return err
 		}
-		contenders = append(contenders, underWrk(c.name, wrk{connections: 50}, s, "/"))
+		contenders = append(contenders, l.underWrk(c.name, wrk{connections: 50}, s, "/"))
 	}
 	return l.compare("GET of 100 B, 50 connections, primary and shadow are nginx", contenders...)
 }
 
 // teeWithBadShadows measures whether clients feel what shadows do.
 func teeWithBadShadows(l *lab) error {
-	primary, err := l.startNginx("primary", static100)
+	primary, err := l.startBackend("primary", static100)
 	if err != nil {
 		return err
 	}
-	healthy, err := l.startNginx("shadow", static100)
+	healthy, err := l.startBackend("shadow", static100)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func teeWithBadShadows(l *lab) error {
 		if err != nil {
 			return err
 		}
-		contenders = append(contenders, underWrk(c.name, wrk{connections: 50}, s, "/"))
+		contenders = append(contenders, l.underWrk(c.name, wrk{connections: 50}, s, "/"))
 	}
 	return l.compare("GET of 100 B, 50 connections: the client's view while the shadow misbehaves", contenders...)
 }

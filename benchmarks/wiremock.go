@@ -31,7 +31,8 @@ var mappingSets = []mappingSet{
 	{"dynamic", "102 mappings, a template and equalToJson with a query", askDynamic},
 }
 
-// simulatorBesideWireMock plays the same mapping files with both.
+// simulatorBesideWireMock plays the same mapping files with both. Caddy and
+// nginx without anything to decide show what is the most on either path.
 func simulatorBesideWireMock(l *lab) error {
 	jar, err := l.installWireMock()
 	if err != nil {
@@ -62,12 +63,22 @@ func simulatorBesideWireMock(l *lab) error {
 		if err != nil {
 			return err
 		}
+		respond, err := l.startCaddy(set.folder+"-respond", "respond 200")
+		if err != nil {
+			return err
+		}
+		nginx, err := l.startNginx(set.folder+"-nginx", "location / { return 200; }")
+		if err != nil {
+			return err
+		}
 		for _, connections := range counts {
 			load := wrk{connections: connections, script: script}
 			err := l.compare(fmt.Sprintf("%s, %d connections", set.title, connections),
-				underWrk("WireMock", load, wiremock, "/"),
-				underWrk("simulator", load, normal, "/"),
-				underWrk("simulator, express", load, express, "/"))
+				l.underWrk("WireMock", load, wiremock, "/"),
+				l.underWrk("simulator", load, normal, "/"),
+				l.underWrk("simulator, express", load, express, "/"),
+				l.underWrk("respond, with neither mapping nor body", load, respond, "/"),
+				l.underWrk("nginx, the same", load, nginx, "/"))
 			if err != nil {
 				return err
 			}

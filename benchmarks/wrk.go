@@ -38,13 +38,14 @@ var (
 )
 
 // run loads one URL of the server for a time.
-func (w wrk) run(s *server, url string, length time.Duration) (turn, error) {
+func (w wrk) run(l *lab, s *server, url string, length time.Duration) (turn, error) {
 	args := []string{"-t1", fmt.Sprintf("-c%d", w.connections), "-d" + seconds(length) + "s", "--latency"}
 	if w.script != "" {
 		args = append(args, "-s", w.script)
 	}
 	before := s.cpu()
-	out, err := exec.Command("wrk", append(args, url)...).CombinedOutput()
+	command := l.on(clientHalf, append(append([]string{"wrk"}, args...), url)...)
+	out, err := exec.Command(command[0], command[1:]...).CombinedOutput()
 	used := s.cpu() - before
 	if err != nil {
 		return turn{}, fmt.Errorf("running wrk: %v\n%s", err, out)

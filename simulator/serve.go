@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -77,10 +78,17 @@ func (h *Handler) decideByRecipe(path string) answer.Answer {
 	return a
 }
 
+// timers are those that no request is waiting for.
+var timers = sync.Pool{New: func() any { return time.NewTimer(time.Hour) }}
+
 // sleep waits, but neither for a client that has left nor when Caddy exits.
 func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+	timer := timers.Get().(*time.Timer)
+	timer.Reset(d)
+	defer func() {
+		timer.Stop()
+		timers.Put(timer)
+	}()
 	select {
 	case <-timer.C:
 		return nil
