@@ -81,15 +81,13 @@ func readExpress(x *express.Exchange) error {
 	return err
 }
 
-var noFields = new(express.Fields)
-
 // refuse answers as Caddy does when a handler fails.
 func refuse(x *express.Exchange, err error) {
 	status := http.StatusInternalServerError
 	if failed, ok := errors.AsType[caddyhttp.HandlerError](err); ok {
 		status = failed.StatusCode
 	}
-	x.Respond(status, noFields)
+	x.Respond(status, nil)
 }
 
 // streamExpress sends an answer whose body is a file or takes its time.

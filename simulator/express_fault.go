@@ -18,7 +18,7 @@ func failExpress(x *express.Exchange, a *answer.Answer) {
 	switch a.Fault {
 	case answer.NoFault:
 	case answer.Hang:
-		for x.Sleep(time.Hour) {
+		for x.Sleep(time.Hour) && x.Watched() {
 		}
 	case answer.Reset:
 		x.Reset()

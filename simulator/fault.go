@@ -7,9 +7,9 @@ import (
 	"bufio"
 	"crypto/rand"
 	"fmt"
-	"net"
 	"net/http"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 )
 
@@ -31,7 +31,7 @@ func fail(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
 	defer conn.Close()
 	switch a.Fault { //nolint:exhaustive // the others only need the connection closed
 	case answer.Reset:
-		resetOnClose(conn)
+		express.Reset(conn)
 	case answer.Malformed:
 		writeMalformed(out, w.Header(), a)
 	case answer.Garbage:
@@ -83,20 +83,4 @@ func garbage() []byte {
 		bytes[i] |= 0x80
 	}
 	return bytes
-}
-
-// resetOnClose has the connection reset when it is closed, below TLS and
-// whatever else is on top of TCP.
-func resetOnClose(conn net.Conn) {
-	for {
-		wrapped, ok := conn.(interface{ NetConn() net.Conn })
-		if !ok {
-			break
-		}
-		conn = wrapped.NetConn()
-	}
-	if tcp, ok := conn.(interface{ SetLinger(sec int) error }); ok {
-		_ = tcp.SetLinger(0)
-	}
-	conn.Close()
 }

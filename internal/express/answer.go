@@ -15,7 +15,7 @@ import (
 // being sent from where it is.
 const maxCopied = 4 << 10
 
-// Respond sends a whole answer. The body, in any number of pieces, is sent from
+// Respond sends a whole answer. There may be no fields, nil. The body, in any number of pieces, is sent from
 // where it is: it must stay as it is until ServeExpress has returned. What the
 // method or the status forbids is left out, so that HEAD is answered like GET.
 func (x *Exchange) Respond(status int, fields *Fields, body ...[]byte) {
@@ -59,6 +59,8 @@ func (x *Exchange) Write(p []byte) (int, error) {
 		return len(p), nil
 	case int64(len(p)) > x.unsent:
 		return 0, errTooLong
+	case len(p) == 0:
+		return 0, nil
 	}
 	x.unsent -= int64(len(p))
 	x.conn.send([][]byte{p})
@@ -76,6 +78,9 @@ func allowsBody(status int) bool {
 // head appends an answer's head to what is to be sent.
 func (x *Exchange) head(status int, fields *Fields, length int64) {
 	x.answered = true
+	if fields == nil {
+		fields = new(Fields)
+	}
 	c := x.conn
 	out := appendStatus(c.out, status)
 	if !fields.server {

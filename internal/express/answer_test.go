@@ -114,7 +114,10 @@ func TestConnectionsHandedToTheHandler(t *testing.T) {
 func TestReset(t *testing.T) {
 	s := runSites(t, "")
 	s.over(t, func(t *testing.T, c *client) {
-		c.send("GET /reset HTTP/1.1\r\nHost: test\r\n\r\n")
+		c.send("GET /before HTTP/1.1\r\nHost: test\r\n\r\nGET /reset HTTP/1.1\r\nHost: test\r\n\r\n")
+		if _, body := c.answer("GET"); body != `1 GET /before test ""` {
+			t.Errorf("the request before it got %s", body)
+		}
 		if got, err := io.ReadAll(c.in); len(got) > 0 || !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("got %q, %v", got, err)
 		}

@@ -21,7 +21,7 @@ func (x *Exchange) Read(p []byte) (int, error) {
 	if int64(len(p)) > x.unread {
 		p = p[:x.unread]
 	}
-	n, err := x.conn.readBody(p, x.Started)
+	n, err := x.conn.readBody(p, x.first)
 	x.unread -= int64(n)
 	if err != nil {
 		x.last = true
@@ -54,12 +54,12 @@ func (x *Exchange) Discard() error {
 }
 
 // readBody reads into p, first what is buffered.
-func (c *conn) readBody(p []byte, started time.Time) (int, error) {
+func (c *conn) readBody(p []byte, first time.Time) (int, error) {
 	if n := copy(p, c.buffered()); n > 0 {
 		c.start += n
 		return n, nil
 	}
 	c.flush()
-	c.deadlines.read(c.net, c.limits.readIdle, started, c.limits.read)
+	c.deadlines.read(c.net, c.limits.readIdle, first, c.limits.read)
 	return c.net.Read(p)
 }

@@ -27,9 +27,9 @@ func (c *conn) close() {
 	}
 }
 
-// reset breaks the TCP connection off below whatever is on top of it.
-func (c *conn) reset() {
-	socket := socketOf(c.net)
+// Reset breaks a TCP connection off, below TLS and whatever else is on top of it.
+func Reset(c net.Conn) {
+	socket := socketOf(c)
 	if tcp, ok := socket.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -25,7 +24,7 @@ type conn struct {
 	limits             limits
 	serverLine, altSvc string // header lines of every answer
 
-	state     atomic.Uint32 // one of the three below
+	state     atomic.Uint32 // one of those below
 	deadlines deadlines
 	failed    error // of writing
 	x         Exchange
@@ -35,15 +34,17 @@ type conn struct {
 	fillReady     func(fd uintptr) bool
 	transfer      transfer
 	transferReady func(fd uintptr) bool
-	gate          *sync.Mutex // that large bodies pass, or nil
+	gate          gate // that large bodies pass
 	readErr       error
 }
 
-// A connection is idle while it waits for a request. Only an idle one is
-// closed by its pool; a busy one ends by itself.
+// A connection is idle while it waits for a request, and sleeping while one of
+// its requests waits for nothing but time. Its pool closes an idle one and wakes
+// a sleeping one; a busy one ends by itself.
 const (
 	busy uint32 = iota
 	idle
+	sleeping
 	closed
 )
 
@@ -58,7 +59,7 @@ func (c *conn) serve() {
 
 // exchange has one request answered and reports whether another may follow.
 func (c *conn) exchange() bool {
-	c.x.begin(time.Now())
+	c.x.begin()
 	if !c.pool.handler.ServeExpress(&c.x) {
 		c.start -= len(c.x.raw)
 		c.giveBack()
@@ -78,7 +79,9 @@ func (c *conn) exchange() bool {
 // next finds the head of the next request. When there is none, or none that is
 // plain, the connection has been dealt with.
 func (c *conn) next() bool {
-	for first := time.Now(); ; {
+	c.x.first = time.Now()
+	c.x.Started = c.x.first
+	for {
 		switch c.scan() {
 		case whole:
 			return true
@@ -88,11 +91,12 @@ func (c *conn) next() bool {
 		case partial:
 		}
 		c.flush()
-		c.deadlines.read(c.net, c.limits.readHead, first, c.limits.read)
+		c.deadlines.read(c.net, 0, c.x.first, c.limits.wholeHead())
 		if err := c.fill(); err != nil {
 			c.giveUp(err)
 			return false
 		}
+		c.x.Started = time.Now()
 	}
 }
 

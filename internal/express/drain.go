@@ -103,10 +103,19 @@ func (p *Pool) sweep() {
 }
 
 // cut closes whatever is left.
-func (p *Pool) cut() { p.each(func(c *conn) { c.net.Close() }) }
+func (p *Pool) cut() {
+	close(p.over)
+	p.each(func(c *conn) { c.net.Close() })
+}
 
-// wake ends what requests are waiting for, so that they see that Caddy exits.
-func (p *Pool) wake() { p.each(func(c *conn) { _ = c.net.SetReadDeadline(time.Unix(1, 0)) }) }
+// wake ends the sleep of requests, so that they see that Caddy exits.
+func (p *Pool) wake() {
+	p.each(func(c *conn) {
+		if c.state.CompareAndSwap(sleeping, busy) {
+			_ = c.net.SetReadDeadline(time.Unix(1, 0))
+		}
+	})
+}
 
 func (p *Pool) each(do func(*conn)) {
 	p.mu.Lock()

@@ -23,16 +23,16 @@ type Exchange struct {
 	TLS *tls.ConnectionState
 
 	conn     *conn
-	unread   int64 // bytes of the body
-	unsent   int64 // bytes of the answer's body, between Start and the last Write
-	bodiless bool  // what Write is given after Start is not sent
+	first    time.Time // when its first bytes had arrived
+	unread   int64     // bytes of the body
+	unsent   int64     // bytes of the answer's body, between Start and the last Write
+	bodiless bool      // what Write is given after Start is not sent
 	answered bool
 	last     bool // the connection ends with this exchange
 }
 
 // begin makes the exchange ready for a request whose head has been parsed.
-func (x *Exchange) begin(now time.Time) {
-	x.Started = now
+func (x *Exchange) begin() {
 	x.unread = x.Length
 	x.unsent = 0
 	x.answered = false
@@ -44,7 +44,6 @@ func (x *Exchange) begin(now time.Time) {
 // closed.
 func (x *Exchange) Conn() net.Conn {
 	x.answered, x.last = true, true
-	x.conn.acquire()
 	x.conn.flush()
 	return x.conn.net
 }
@@ -52,6 +51,6 @@ func (x *Exchange) Conn() net.Conn {
 // Reset breaks the connection off, so that the client sees it reset.
 func (x *Exchange) Reset() {
 	x.answered, x.last = true, true
-	x.conn.out = x.conn.out[:0]
-	x.conn.reset()
+	x.conn.flush() // answers to earlier requests
+	Reset(x.conn.net)
 }

@@ -47,9 +47,13 @@ func TestExit(t *testing.T) {
 	}
 	defer caddy.Process.Kill()
 
-	idle, idleTLS, asleep, asleepTLS, reading := s.taken(t), s.takenTLS(t), s.taken(t), s.takenTLS(t), s.taken(t)
+	idle, idleTLS, asleep, asleepTLS := s.taken(t), s.takenTLS(t), s.taken(t), s.takenTLS(t)
+	reading, writing, writingTLS := s.taken(t), s.taken(t), s.takenTLS(t)
 	for _, c := range []*client{asleep, asleepTLS} {
 		c.send("POST /sleep?1h HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n")
+	}
+	for _, c := range []*client{writing, writingTLS} {
+		c.send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 6\r\n\r\nabc")
 	}
 	const size = 24 << 20 // more than the sockets hold
 	reading.send("GET /bytes/25165824 HTTP/1.1\r\nHost: test\r\n\r\n")
@@ -62,6 +66,12 @@ func TestExit(t *testing.T) {
 	}
 	for _, c := range []*client{idle, idleTLS, asleep, asleepTLS} {
 		c.ended()
+	}
+	for _, c := range []*client{writing, writingTLS} {
+		c.send("def")
+		if _, body := c.answer("POST"); body != `1 POST / test "abcdef"` {
+			t.Errorf("a request whose body was on its way got %s", body)
+		}
 	}
 	body, err := io.ReadAll(resp.Body)
 	if string(body) != strings.Repeat("b", size) {

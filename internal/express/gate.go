@@ -7,23 +7,35 @@ import (
 	"net"
 	"runtime"
 	"sync"
-	"sync/atomic"
 )
 
-// gates let one large body through each at a time on its way to a client on this
-// machine. Over loopback the sender's processor does the receiver's part of the
-// protocol too, and the client needs a processor to read: with more senders at
-// once than half of the processors, each takes longer, and all together do less.
-var (
-	gates    = make([]sync.Mutex, max(1, runtime.GOMAXPROCS(0)/2))
-	lastGate atomic.Uint32
-)
+// gate lets few large bodies at a time be handed to the kernel on their way to
+// clients on this machine. Over loopback the sender's processor does the
+// receiver's part of the protocol too, and the client needs a processor to read:
+// with more senders at once than half of the processors, each takes longer, and
+// all together do less.
+type gate chan struct{}
 
-// gateTo gives the gate for a connection to a client, nil for one elsewhere.
-func gateTo(client net.Addr) *sync.Mutex {
+var loopbackGate = sync.OnceValue(func() gate { return make(gate, max(1, runtime.GOMAXPROCS(0)/2)) })
+
+// gateTo gives the gate on the way to a client, nil if there is none.
+func gateTo(client net.Addr) gate {
 	addr, ok := client.(*net.TCPAddr)
 	if !ok || !addr.IP.IsLoopback() {
 		return nil
 	}
-	return &gates[lastGate.Add(1)%uint32(len(gates))]
+	return loopbackGate()
+}
+
+// enter waits for a place in the gate, leave gives it up.
+func (g gate) enter() {
+	if g != nil {
+		g <- struct{}{}
+	}
+}
+
+func (g gate) leave() {
+	if g != nil {
+		<-g
+	}
 }

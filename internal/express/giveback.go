@@ -20,6 +20,10 @@ func (c *conn) giveBack() {
 		c.net.Close()
 		return
 	}
+	if bytes.HasPrefix(c.buffered(), []byte("PRI ")) {
+		c.close() // at the beginning of a connection it would be HTTP/2
+		return
+	}
 	_ = c.net.SetDeadline(time.Time{})
 	back := given{Conn: c.net, first: bytes.Clone(c.buffered())}
 	c.start = c.end

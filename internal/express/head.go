@@ -17,9 +17,7 @@ type Field struct {
 }
 
 // Is reports whether the field has a name, whatever its letters' case.
-func (f *Field) Is(name string) bool {
-	return len(f.Name) == len(name) && strings.EqualFold(f.Name, name)
-}
+func (f *Field) Is(name string) bool { return is(f.Name, name) }
 
 // Head is the head of a plain HTTP/1.1 request.
 type Head struct {

@@ -25,7 +25,7 @@ type limits struct {
 const headSlop = 4096
 
 func limitsOf(server *caddyhttp.Server) limits {
-	l := limits{
+	return limits{
 		head:      server.MaxHeaderBytes + headSlop,
 		idle:      time.Duration(server.IdleTimeout),
 		readHead:  time.Duration(server.ReadHeaderTimeout),
@@ -34,5 +34,12 @@ func limitsOf(server *caddyhttp.Server) limits {
 		write:     time.Duration(server.WriteTimeout),
 		writeIdle: time.Duration(server.WriteIdleTimeout),
 	}
-	return l
+}
+
+// wholeHead is how long a head may take to arrive.
+func (l *limits) wholeHead() time.Duration {
+	if l.readHead > 0 && (l.read <= 0 || l.readHead < l.read) {
+		return l.readHead
+	}
+	return l.read
 }

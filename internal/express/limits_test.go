@@ -31,6 +31,22 @@ func TestHeadsMustArriveInTime(t *testing.T) {
 	})
 }
 
+func TestHeadsThatDripMustArriveInTime(t *testing.T) {
+	s := runSites(t, servers("read_header "+limit))
+	s.over(t, func(_ *testing.T, c *client) {
+		c.send("GET /")
+		go func() {
+			for { // never idle, but never done
+				if _, err := c.Write([]byte("x")); err != nil {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}()
+		c.ended()
+	})
+}
+
 func TestRequestsMustArriveInTime(t *testing.T) {
 	s := runSites(t, servers("read_body "+limit))
 	s.over(t, func(_ *testing.T, c *client) {

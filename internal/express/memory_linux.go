@@ -78,8 +78,10 @@ func gatherPages(file *os.File, size int) {
 	_, err = unix.MmapPtr(int(file.Fd()), 0, unsafe.Pointer(unsafe.SliceData(aligned)), uintptr(size),
 		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
 	if err == nil && file.Truncate(int64(size)) == nil {
-		for i := 0; i < size; i += hugePage {
-			aligned[i] = 0 // a page that is there; of nothing the kernel makes no huge one
+		for i := 0; i < size; i += hugePage { // of nothing the kernel makes no huge page
+			if _, err := file.WriteAt([]byte{0}, int64(i)); err != nil {
+				return
+			}
 		}
 		_ = unix.Madvise(aligned, unix.MADV_COLLAPSE)
 	}

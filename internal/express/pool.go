@@ -27,6 +27,7 @@ type Pool struct {
 	draining atomic.Bool   // answers say that they are the last
 	swept    atomic.Bool   // idle connections are closed
 	exit     chan struct{} // closed when sleeping requests end too
+	over     chan struct{} // closed when all connections are cut
 
 	mu      sync.Mutex
 	conns   map[*conn]struct{}
@@ -46,6 +47,7 @@ func NewPool(ctx caddy.Context, name string, handler Handler) (*Pool, error) {
 		count:   connections.WithLabelValues(name),
 		ctx:     ctx,
 		exit:    make(chan struct{}),
+		over:    make(chan struct{}),
 		conns:   make(map[*conn]struct{}),
 		servers: make(map[*http.Server]struct{}),
 		empty:   make(chan struct{}),

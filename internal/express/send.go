@@ -38,7 +38,12 @@ func (c *conn) sent() {
 // lets it. A client that is slow but takes something within each timeout is
 // waited for.
 func (c *conn) sendAtOnce(pieces [][]byte) {
-	c.pieces = append(append(c.pieces[:0], c.out), pieces...)
+	c.pieces = append(c.pieces[:0], c.out)
+	for _, piece := range pieces {
+		if len(piece) > 0 {
+			c.pieces = append(c.pieces, piece)
+		}
+	}
 	for c.waiting = c.pieces; len(c.waiting) > 0 && c.failed == nil; {
 		c.armWrite()
 		var n int64

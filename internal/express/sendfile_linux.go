@@ -48,6 +48,9 @@ func (c *conn) transferNow(fd uintptr) bool {
 	t := &c.transfer
 	for len(t.head) > 0 {
 		n, err := unix.SendmsgN(int(fd), t.head, nil, nil, unix.MSG_MORE)
+		if err == unix.EINTR {
+			continue
+		}
 		if err != nil {
 			return t.stops(err)
 		}
@@ -55,6 +58,9 @@ func (c *conn) transferNow(fd uintptr) bool {
 	}
 	for {
 		n, err := c.sendPart(int(fd))
+		if err == unix.EINTR {
+			continue
+		}
 		if err == nil && n == 0 {
 			err = io.ErrUnexpectedEOF
 		}
@@ -73,10 +79,8 @@ func (c *conn) transferNow(fd uintptr) bool {
 
 // sendPart sends as much of the file as the socket takes.
 func (c *conn) sendPart(fd int) (int, error) {
-	if c.gate != nil {
-		c.gate.Lock()
-		defer c.gate.Unlock()
-	}
+	c.gate.enter()
+	defer c.gate.leave()
 	return unix.Sendfile(fd, c.transfer.file, &c.transfer.offset, c.transfer.left)
 }
 

@@ -22,6 +22,9 @@ func (x *Exchange) Sleep(d time.Duration) bool {
 	return false
 }
 
+// Watched reports whether Sleep notices that the client leaves.
+func (x *Exchange) Watched() bool { return watches && x.conn.wire != nil }
+
 // sleepByTimer waits without an eye on the client.
 func (c *conn) sleepByTimer(until time.Time) bool {
 	timer := time.NewTimer(time.Until(until))
@@ -30,6 +33,8 @@ func (c *conn) sleepByTimer(until time.Time) bool {
 	case <-timer.C:
 		return true
 	case <-c.pool.exit:
+		return false
+	case <-c.pool.over:
 		return false
 	}
 }

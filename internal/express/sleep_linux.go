@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const watches = true
+
 // sleepUntil waits for the client to leave, with the read deadline as its
 // alarm clock. Data that arrives meanwhile is left where it is.
 func (c *conn) sleepUntil(until time.Time) bool {
@@ -18,6 +20,7 @@ func (c *conn) sleepUntil(until time.Time) bool {
 		return c.sleepByTimer(until)
 	}
 	defer c.deadlines.forgetRead()
+	c.state.Store(sleeping)
 	for time.Now().Before(until) {
 		c.deadlines.readAt(c.net, until)
 		if c.pool.exiting() {
@@ -27,7 +30,7 @@ func (c *conn) sleepUntil(until time.Time) bool {
 			return false
 		}
 	}
-	return !c.pool.exiting()
+	return c.state.CompareAndSwap(sleeping, busy)
 }
 
 // hungUp reports whether the other side has ended the connection.

@@ -7,5 +7,7 @@ package express
 
 import "time"
 
+const watches = false
+
 // sleepUntil waits. That a client has left shows when it is answered.
 func (c *conn) sleepUntil(until time.Time) bool { return c.sleepByTimer(until) }

@@ -137,6 +137,16 @@ func TestOddRequestsGetWhatCaddyGivesThem(t *testing.T) {
 	}
 }
 
+// TestAConnectionDoesNotBecomeHTTP2 has a client say in the middle what is only
+// said at the beginning.
+func TestAConnectionDoesNotBecomeHTTP2(t *testing.T) {
+	s := runSites(t, "")
+	s.over(t, func(_ *testing.T, c *client) {
+		c.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+		c.ended()
+	})
+}
+
 // exchangeAll sends a request and another one behind it, then ends its side, and
 // tells everything that comes back.
 func exchangeAll(c *client, request string) string {

@@ -29,7 +29,7 @@ func (p *Pool) TakeOver(w http.ResponseWriter, r *http.Request) bool {
 	}
 	head := headOf(r)
 	c := &conn{pool: p, buffers: noBuffers}
-	if len(head) > maxHead || !c.x.parse(head) {
+	if len(head) > maxHead || !c.x.parse(head) || c.x.Length != r.ContentLength { // a handler may have changed the body
 		return false
 	}
 	body, err := firstBody(r)
@@ -89,7 +89,8 @@ func firstBody(r *http.Request) ([]byte, error) {
 	body := make([]byte, r.ContentLength)
 	n, err := io.ReadFull(r.Body, body)
 	if err == nil {
-		_, err = r.Body.Read(make([]byte, 1)) // Caddy's read timeout ends with io.EOF
+		// Once it has seen io.EOF, Caddy's read timeout sets no more deadlines.
+		_, err = r.Body.Read(make([]byte, 1))
 		if err == io.EOF {
 			err = nil
 		}

@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// fillWhenReady reads the first bytes of a request. On a bare socket the buffers are held only while there is something to read, so that idle connections cost
+// fillWhenReady reads the first bytes of a request. On a bare socket the buffers
+// are held only while there is something to read, so that idle connections cost
 // next to nothing.
 func (c *conn) fillWhenReady() error {
 	if !c.bare {
