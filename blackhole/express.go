@@ -16,14 +16,12 @@ import (
 func (h *Handler) ServeExpress(x *express.Exchange) bool {
 	h.metrics.requests.Inc()
 	if err := h.readExpress(x); err != nil {
-		x.Respond(http.StatusBadRequest, noFields)
+		x.Respond(http.StatusBadRequest, nil)
 	} else {
 		x.Respond(h.answer.status, &h.answer.express, h.answer.body)
 	}
 	return true
 }
-
-var noFields = new(express.Fields)
 
 // readExpress takes in the whole request. What it waits for ends by itself, so
 // that no context has to end it.
@@ -43,7 +41,7 @@ func (h *Handler) readExpress(x *express.Exchange) error {
 }
 
 // describeExchange fills the draft like describe, but knows the order of the
-// header fields.
+// header fields, except of the first request: that came through Caddy.
 func describeExchange(d *recorder.Draft, x *express.Exchange) {
 	d.TimeNS = x.Started.UnixNano()
 	d.Method = d.Text(x.Method)

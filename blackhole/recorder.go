@@ -65,22 +65,32 @@ var released struct {
 	recorders []*sharedRecorder
 }
 
-// Destruct has everything written and the file finished. That holds for the
-// recorders that were released before, too: what requests have added to them
-// since then, nobody else waits for when Caddy exits.
+// Destruct has everything written and the file finished.
 func (s *sharedRecorder) Destruct() error {
+	s.Close()
 	released.Lock()
 	defer released.Unlock()
 	released.recorders = append(released.recorders, s)
+	recent := max(0, len(released.recorders)-mostReleased)
+	older := slices.DeleteFunc(released.recorders[:recent], func(r *sharedRecorder) bool { return !r.Running() })
+	released.recorders = append(older, released.recorders[recent:]...)
+	return nil
+}
+
+func init() { caddy.OnExit(func(context.Context) { closeReleased() }) }
+
+// closeReleased has written what requests brought to recorders after these were
+// released. Caddy calls it at the end of a process when all modules are cleaned
+// up, in no certain order: a tee may send its last copies after a blackhole
+// behind it is released.
+func closeReleased() {
+	released.Lock()
+	defer released.Unlock()
 	var closing sync.WaitGroup
 	for _, r := range released.recorders {
 		closing.Go(r.Close)
 	}
 	closing.Wait()
-	recent := max(0, len(released.recorders)-mostReleased)
-	older := slices.DeleteFunc(released.recorders[:recent], func(r *sharedRecorder) bool { return !r.Running() })
-	released.recorders = append(older, released.recorders[recent:]...)
-	return nil
 }
 
 // follow has the recorder start with the configuration, not when it is merely
