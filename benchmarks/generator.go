@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,14 +22,11 @@ func (l *lab) generate(read func(string) (turn, error), command ...string) (turn
 		return turn{}, err
 	}
 	peak := peakMemory(cmd.Process.Pid)
-	err := cmd.Wait()
+	failed := cmd.Wait()
 	memory := peak()
-	if err != nil && out.Len() == 0 {
-		return turn{}, fmt.Errorf("running %s: %v", strings.Join(command, " "), err)
-	}
 	t, err := read(out.String())
-	if err != nil || t.requests == 0 {
-		return t, fmt.Errorf("%s reports no requests: %v\n%s", strings.Join(command, " "), err, out.String())
+	if err := errors.Join(failed, err); err != nil || t.requests == 0 {
+		return t, fmt.Errorf("running %s: %v\n%s", strings.Join(command, " "), err, out.String())
 	}
 	t.cpu = float64((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Microseconds()) / float64(t.requests)
 	t.memory = memory

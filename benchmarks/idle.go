@@ -75,7 +75,8 @@ func hold(s *server, count int) (conns []net.Conn, letGo func(), err error) {
 		}
 		conns = append(conns, c)
 	}
-	asked := new(errgroup.Group) // at once, since an answer may take its time
+	asked := new(errgroup.Group) // several at once, since an answer may take its time
+	asked.SetLimit(100)
 	for _, c := range conns {
 		asked.Go(func() error { return ask(c, s.addr) })
 	}

@@ -4,9 +4,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,7 +30,7 @@ func latencyUnderLoad(l *lab) error {
 		return err
 	}
 	fmt.Fprintf(l.out, "\n%d connections wait, others are used as it takes, a stage of 100 ms\n\n", connections)
-	fmt.Fprintln(l.out, "| server | most requests/s | asked | reached | p50 | p99 | p99 in the worst second | errors |")
+	fmt.Fprintln(l.out, "| server | most of the simulator | asked | reached | p50 | p99 | p99 in the worst second | errors |")
 	fmt.Fprintln(l.out, "|---|--:|--:|--:|--:|--:|--:|--:|")
 	for _, c := range []struct {
 		name, option string
@@ -67,11 +70,15 @@ func (l *lab) latencyOf(connections int, name string, s, nginx *server) error {
 			turns[i] = append(turns[i], t)
 		}
 	}
-	for i, label := range []string{fmt.Sprintf("%s | %.0f", name, most.Rate), "nginx, echo_sleep | "} {
-		all := turns[i]
-		slices.SortFunc(all, func(a, b exactness) int { return int((a.p99 - b.p99) * 1e3) })
-		t := all[len(all)/2]
-		fmt.Fprintf(l.out, "| %s | %d | %.0f | %.2f ms | %.1f ms | %.1f ms | %d |\n", label, rate, t.rate, t.p50, t.p99, t.worst, t.errors)
+	for i, label := range []string{name, "nginx, echo_sleep"} {
+		var errors int64
+		for _, t := range turns[i] {
+			errors += t.errors
+		}
+		slices.SortFunc(turns[i], func(a, b exactness) int { return cmp.Compare(a.p99, b.p99) })
+		t := turns[i][l.rounds/2]
+		fmt.Fprintf(l.out, "| %s | %.0f | %d | %.0f | %.2f ms | %.1f ms | %.1f ms | %d |\n",
+			label, most.Rate, rate, t.rate, t.p50, t.p99, t.worst, errors)
 	}
 	return nil
 }
@@ -121,6 +128,9 @@ func column(name, title string) ([]float64, error) {
 	}
 	var values []float64
 	index := slices.Index(rows[0], title)
+	if index < 0 {
+		return nil, fmt.Errorf("there is no column %s", title)
+	}
 	for _, row := range rows[1:] {
 		value, err := strconv.ParseFloat(row[index], 64)
 		if err != nil {
@@ -131,14 +141,20 @@ func column(name, title string) ([]float64, error) {
 	return values, nil
 }
 
+// notAllAnswered is caddy replay's exit status when a request had no answer.
+const notAllAnswered = 3
+
 // replay runs caddy replay on a URL and gives what it reports of it.
 func (l *lab) replay(url string, connections int, options ...string) (target, error) {
 	command := append([]string{l.caddy, "replay", url, "-c", fmt.Sprint(connections), "--report", "json", "-q"}, options...)
-	out, err := l.output(command...)
-	if err != nil && out == "" {
-		return target{}, err
+	command = l.on(clientHalf, command...)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || failed.ExitCode() != notAllAnswered) {
+		return target{}, fmt.Errorf("running caddy replay: %v", err)
 	}
-	report, err := decodeReplay(out)
+	report, err := decodeReplay(string(out))
 	if err != nil {
 		return target{}, err
 	}

@@ -4,7 +4,8 @@
 // Command benchmarks runs Rehearsal beside what it is measured against, in
 // turns on the same machine, and prints medians and ratios as Markdown.
 //
-//	go run ./benchmarks [-short] [-rounds 5] [-seconds 5] [comparison...]
+//	go run ./benchmarks [-short] [-shared] [-rounds 5] [-seconds 5] [comparison...]
+//	go run ./benchmarks -list
 package main
 
 import (

@@ -5,7 +5,9 @@ package main
 
 import (
 	"fmt"
-	"runtime"
+	"os"
+	"strconv"
+	"strings"
 )
 
 // Servers and load generators that share processors measure one another as
@@ -18,31 +20,46 @@ const (
 	clientHalf
 )
 
-// processors is how many a side has.
-func (l *lab) processors() int {
-	all := runtime.NumCPU()
-	if l.shared || all == 1 {
+// processors gives the numbers of those that a side has.
+func (l *lab) processors(h half) []string {
+	all := usable()
+	switch {
+	case l.shared || len(all) < 2:
 		return all
+	case h == serverHalf:
+		return all[:len(all)/2]
 	}
-	return all / 2
+	return all[len(all)/2:]
+}
+
+// usable gives the processors that this process may use, which proc(5)'s status
+// lists like 0-3,8.
+func usable() (all []string) {
+	status, _ := os.ReadFile("/proc/self/status")
+	_, list, _ := strings.Cut(string(status), "Cpus_allowed_list:")
+	list, _, _ = strings.Cut(list, "\n")
+	for span := range strings.SplitSeq(strings.TrimSpace(list), ",") {
+		first, last, ok := strings.Cut(span, "-")
+		if !ok {
+			last = first
+		}
+		n, _ := strconv.Atoi(first)
+		for m, _ := strconv.Atoi(last); n <= m; n++ {
+			all = append(all, strconv.Itoa(n))
+		}
+	}
+	return all
 }
 
 // on makes a command run on one half of the processors.
 func (l *lab) on(h half, command ...string) []string {
-	if l.processors() == runtime.NumCPU() {
-		return command
-	}
-	first, count := 0, l.processors()
-	if h == clientHalf {
-		first = count
-	}
-	return append([]string{"taskset", "-c", fmt.Sprintf("%d-%d", first, first+count-1)}, command...)
+	return append([]string{"taskset", "-c", strings.Join(l.processors(h), ",")}, command...)
 }
 
 // split says who has which processors.
 func (l *lab) split() string {
-	if l.processors() == runtime.NumCPU() {
+	if l.shared {
 		return "servers and load generators share the processors"
 	}
-	return fmt.Sprintf("servers and load generators have %d of the processors each", l.processors())
+	return fmt.Sprintf("servers have %d of the processors, load generators the others", len(l.processors(serverHalf)))
 }

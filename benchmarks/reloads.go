@@ -39,8 +39,10 @@ func reloadsUnderLoad(l *lab) error {
 	}
 	done := make(chan error, 1)
 	go func() {
+		ticker := time.NewTicker(length / time.Duration(reloads+1))
+		defer ticker.Stop()
 		for i := range reloads {
-			time.Sleep(length / time.Duration(reloads+1))
+			<-ticker.C
 			if _, err := config(i + 1); err != nil {
 				done <- err
 				return

@@ -35,7 +35,7 @@ func replayBesideGenerators(l *lab) error {
 			return l.generate(heyReport, "hey", "-z", d.String(), "-c", "50", url)
 		}},
 		contender{"ab -k", func(d time.Duration) (turn, error) {
-			return l.generate(abReport, "ab", "-q", "-k", "-c", "50", "-n", "100000000", "-t", seconds(d), url)
+			return l.generate(abReport, "ab", "-q", "-k", "-c", "50", "-t", seconds(d), "-n", "100000000", url)
 		}},
 		contender{"wrk", func(d time.Duration) (turn, error) {
 			return l.generate(wrkReport, "wrk", "-t1", "-c50", "-d"+seconds(d)+"s", "--latency", url)
@@ -74,10 +74,4 @@ func (l *lab) install(module, name string) (string, error) {
 		return "", fmt.Errorf("installing %s: %v\n%s", module, err, out)
 	}
 	return filepath.Join(l.dir, name), nil
-}
-
-func (l *lab) output(command ...string) (string, error) {
-	command = l.on(clientHalf, command...)
-	out, err := exec.Command(command[0], command[1:]...).Output()
-	return string(out), err
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -19,8 +20,26 @@ type server struct {
 	name string
 	addr string
 	cmd  *exec.Cmd
-	logs bytes.Buffer
+	logs logs
 	gone chan struct{} // closed when the process has ended
+}
+
+// logs are what a server prints.
+type logs struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // start runs a server and waits until it accepts connections at addr.
@@ -32,6 +51,7 @@ func (l *lab) startOn(h half, name, addr string, command ...string) (*server, er
 	command = l.on(h, command...)
 	s := &server{name: name, addr: addr, cmd: exec.Command(command[0], command[1:]...), gone: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.logs, &s.logs
+	s.cmd.WaitDelay = time.Second // for workers that outlive it
 	s.cmd.Dir = l.dir
 	s.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+filepath.Join(l.dir, "config"), "XDG_DATA_HOME="+filepath.Join(l.dir, "data"))
 	if err := s.cmd.Start(); err != nil {
@@ -129,7 +149,7 @@ http {
 		%[3]s
 	}
 }
-`, filepath.Join(l.dir, name), addr, directives, module, l.processors()))
+`, filepath.Join(l.dir, name), addr, directives, module, len(l.processors(h))))
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -56,7 +57,7 @@ func teeWithBadShadows(l *lab) error {
 	if err != nil {
 		return err
 	}
-	hanging, err := listen(func(net.Conn) { select {} })
+	hanging, err := listen(neverAnswer)
 	if err != nil {
 		return err
 	}
@@ -93,6 +94,11 @@ func listen(serve func(net.Conn)) (string, error) {
 		}
 	}()
 	return ln.Addr().String(), nil
+}
+
+func neverAnswer(conn net.Conn) {
+	defer conn.Close()
+	_, _ = io.Copy(io.Discard, conn)
 }
 
 func answerSlowly(conn net.Conn) {

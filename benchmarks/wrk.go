@@ -12,14 +12,15 @@ import (
 	"time"
 )
 
-// turn is what one run of a load generator came to.
+// turn is what one run of a load generator came to. Processor time and memory
+// are those of the process that is measured: a server, or a generator itself.
 type turn struct {
 	requests int64
 	rate     float64 // requests a second
-	cpu      float64 // of the server, in µs a request
+	cpu      float64 // in µs a request
 	p50, p99 time.Duration
 	errors   int64
-	memory   int64 // of the server after the turn, in bytes
+	memory   int64 // in bytes: of a server after the turn, of a generator at most
 }
 
 // wrk is a closed-loop load: as fast as the connections allow.
