@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
 )
 
 var (
@@ -41,7 +42,7 @@ func newMetrics(registry *prometheus.Registry, name string) (*blackholeMetrics, 
 	}
 	label := prometheus.Labels{"blackhole": name}
 	bytes := bytesTotal.MustCurryWith(label)
-	return &blackholeMetrics{
+	m := &blackholeMetrics{
 		requests: requestsTotal.With(label),
 		records:  recordsTotal.With(label),
 		files:    filesTotal.With(label),
@@ -49,5 +50,18 @@ func newMetrics(registry *prometheus.Registry, name string) (*blackholeMetrics, 
 		disk:     bytes.WithLabelValues("disk"),
 		dropped:  droppedTotal.MustCurryWith(label),
 		errors:   errorsTotal.MustCurryWith(label),
-	}, nil
+	}
+	m.beginWithZero()
+	return m, nil
+}
+
+// beginWithZero has counters there before there is anything to count: an alert
+// on their rise would miss the first.
+func (m *blackholeMetrics) beginWithZero() {
+	for _, reason := range recorder.Reasons {
+		m.dropped.WithLabelValues(string(reason))
+	}
+	for _, operation := range recorder.Operations {
+		m.errors.WithLabelValues(string(operation))
+	}
 }

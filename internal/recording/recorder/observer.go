@@ -40,6 +40,9 @@ const (
 	NotEncodable Reason = "size"     // larger than any record can be
 )
 
+// Reasons are all of them.
+var Reasons = []Reason{MemoryFull, NotWritten, ClientLeft, StopInHaste, NotEncodable}
+
 // Operation is what did not work.
 type Operation string
 
@@ -53,6 +56,9 @@ const (
 	DeleteFile Operation = "delete" // what retention lets go
 	TakeMemory Operation = "memory" // for a record
 )
+
+// Operations are all of them.
+var Operations = []Operation{CreateFile, WriteFile, FinishFile, LostFile, AdoptFile, DeleteFile, TakeMemory}
 
 // Trouble is what went wrong since the last report of the same operation.
 type Trouble struct {
