@@ -62,25 +62,29 @@ func (l *lab) idle(s *server, count int) error {
 }
 
 // hold opens connections, has one answer on each, and keeps them until letGo.
+// It does so with a hundred at a time, since an answer may take its time.
 func hold(s *server, count int) (conns []net.Conn, letGo func(), err error) {
+	conns = make([]net.Conn, count)
 	letGo = func() {
 		for _, c := range conns {
-			c.Close()
+			if c != nil {
+				c.Close()
+			}
 		}
 	}
-	for range count {
-		c, err := net.Dial("tcp", s.addr)
-		if err != nil {
-			return conns, letGo, err
-		}
-		conns = append(conns, c)
+	var opening errgroup.Group
+	opening.SetLimit(100)
+	for i := range conns {
+		opening.Go(func() error {
+			c, err := net.Dial("tcp", s.addr)
+			if err != nil {
+				return err
+			}
+			conns[i] = c
+			return ask(c, s.addr)
+		})
 	}
-	asked := new(errgroup.Group) // several at once, since an answer may take its time
-	asked.SetLimit(100)
-	for _, c := range conns {
-		asked.Go(func() error { return ask(c, s.addr) })
-	}
-	return conns, letGo, asked.Wait()
+	return conns, letGo, opening.Wait()
 }
 
 // ask makes a request on a connection and reads the answer.
