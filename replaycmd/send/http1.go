@@ -36,6 +36,9 @@ type Answer struct {
 	Ended time.Time
 }
 
+// isFinal says whether a status can be that of the answer to a request.
+func isFinal(status int) bool { return status >= 200 && status <= 999 }
+
 const (
 	readBuffer = 16 << 10
 	// wholeWrite is the size up to which a message is sent before the answer
@@ -171,7 +174,7 @@ func (c *http1) receive(m *Message) (answer Answer, again bool, err error) {
 			break
 		}
 	}
-	if answer.Status < 200 || answer.Status > 999 {
+	if !isFinal(answer.Status) {
 		return answer, false, fail(Malformed, errors.New("an answer that was not asked for"))
 	}
 	if answer.Status >= 300 && answer.Status < 400 {

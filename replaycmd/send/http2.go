@@ -4,14 +4,13 @@
 package send
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -79,16 +78,23 @@ func (c *http2) close() { c.conn.Close() }
 func (c *http2) stale() bool { return c.conn.Err() != nil }
 
 func (c *http2) exchange(m *Message, host string, deadline time.Time) (Answer, bool, error) {
+	ctx, cancel := context.WithDeadline(c.ctx, deadline)
+	defer cancel()
+	request := c.request(ctx, m, host)
+	if err := sendable(request); err != nil {
+		return Answer{}, true, err
+	}
 	if err := c.conn.Reserve(); err != nil {
 		return Answer{}, false, fail(Closed, errors.Join(errUnsent, err))
 	}
-	ctx, cancel := context.WithDeadline(c.ctx, deadline)
-	defer cancel()
-	resp, err := c.conn.RoundTrip(c.request(ctx, m, host))
+	resp, err := c.conn.RoundTrip(request)
 	if err != nil {
 		return Answer{}, false, c.failure(ctx, err, true)
 	}
 	defer resp.Body.Close()
+	if !isFinal(resp.StatusCode) { // net/http takes any number
+		return Answer{}, false, fail(Malformed, fmt.Errorf("its status is %d", resp.StatusCode))
+	}
 	answer := Answer{Status: resp.StatusCode, Sent: int64(len(m.Body))}
 	if answer.Status >= 300 && answer.Status < 400 {
 		answer.Location = resp.Header.Get("Location")
@@ -101,56 +107,6 @@ func (c *http2) exchange(m *Message, host string, deadline time.Time) (Answer, b
 		return answer, false, c.failure(ctx, err, false)
 	}
 	return answer, c.conn.Err() == nil, nil
-}
-
-// request is the message in HTTP/2's terms. Its target goes as it is: net/http
-// takes scheme and host off an opaque URL and sends the rest.
-func (c *http2) request(ctx context.Context, m *Message, host string) *http.Request {
-	if host == "" {
-		host = string(m.Host)
-	}
-	target := string(m.Target)
-	if _, rest, absolute := strings.Cut(target, "://"); absolute && target[0] != '/' {
-		if slash := strings.IndexByte(rest, '/'); slash >= 0 {
-			target = rest[slash:]
-		} else {
-			target = "/"
-		}
-	}
-	if target[0] == '/' {
-		target = c.scheme + "://" + host + target
-	}
-	r := &http.Request{
-		Method: string(m.Method),
-		URL:    &url.URL{Scheme: c.scheme, Host: c.target, Opaque: target},
-		Host:   host,
-		Header: make(http.Header),
-	}
-	for name, value := range m.Fields() {
-		switch kindOf(name) {
-		case plain, trailer:
-			key := http.CanonicalHeaderKey(string(name))
-			r.Header[key] = append(r.Header[key], string(value))
-		case hostField, contentLength, transferEncoding, connectionField:
-		}
-	}
-	if _, given := r.Header["User-Agent"]; !given {
-		r.Header["User-Agent"] = []string{""} // else net/http adds its own
-	}
-	if m.HasBody() {
-		r.Body = io.NopCloser(bytes.NewReader(m.Body))
-		r.ContentLength = int64(len(m.Body))
-		if m.Chunked {
-			r.ContentLength = -1
-		}
-	}
-	for name, value := range m.Trailers() {
-		if r.Trailer == nil {
-			r.Trailer = make(http.Header)
-		}
-		r.Trailer.Add(string(name), string(value))
-	}
-	return r.WithContext(ctx)
 }
 
 // failure classifies an error: before says whether the answer has not begun.
