@@ -65,7 +65,7 @@ func TestLatencyServiceAndLateness(t *testing.T) {
 	if totals.Lateness.Count() != 4 || totals.Late != 1 || (totals.Lateness.Max()-2*second).Abs() > 3*time.Millisecond {
 		t.Errorf("lateness: %d late, up to %v", totals.Late, totals.Lateness.Max())
 	}
-	if totals.Errors() != 1 || totals.Failures[send.Interrupted] != 1 || totals.Truncated != 1 || totals.StatusClass(5) != 1 {
+	if totals.Errors() != 1 || totals.Failures[send.Interrupted] != 1 || totals.Truncated != 1 || totals.Status[503] != 1 {
 		t.Errorf("got %+v", totals)
 	}
 	if totals.Elapsed() != 4*second || totals.Rate() != 1 {
@@ -121,6 +121,45 @@ func TestSeriesHasARowForEverySecond(t *testing.T) {
 	if fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
+}
+
+// A status beyond 599 is an answer, but no server error.
+func TestStatusesBeyondFiveHundreds(t *testing.T) {
+	var rows []Row
+	target := NewTarget(func(r Row) { rows = append(rows, r) })
+	s := target.Sender()
+	for _, status := range []int{500, 600, 999} {
+		s.Add(Sample{Status: status, Class: -1})
+	}
+	if totals := target.Finish(); totals.Answers != 3 || len(rows) != 1 || rows[0].Requests != 3 || rows[0].Status[5] != 1 {
+		t.Errorf("%d answers, rows %v", totals.Answers, rows)
+	}
+}
+
+func TestSendersDoNotWaitForWhoTakesTheRows(t *testing.T) {
+	taking, taken := make(chan struct{}), make(chan struct{})
+	target := NewTarget(func(Row) { close(taking); <-taken })
+	ticked := make(chan struct{})
+	go func() {
+		defer close(ticked)
+		target.Tick(time.Second)
+	}()
+	<-taking
+	added := make(chan struct{})
+	go func() {
+		defer close(added)
+		s := target.Sender()
+		for range batch {
+			s.Add(Sample{Ended: 2 * time.Second, Status: 200, Class: -1})
+		}
+	}()
+	select {
+	case <-added:
+	case <-time.After(20 * time.Second):
+		t.Error("senders wait")
+	}
+	close(taken)
+	<-ticked
 }
 
 func TestPathClasses(t *testing.T) {

@@ -14,21 +14,18 @@ type Row struct {
 	Second         int // since the start; the first is 0
 	Requests       int64
 	Errors         int64
-	Status         [6]int64 // answers by hundreds of their status: Status[2] for 2xx
+	Status         [6]int64 // answers by hundreds of their status, up to 5xx: Status[2] for 2xx
 	Late           int64
 	Sent, Received int64
-	Latency        Histogram // valid until the call that got the row returns
+	Latency        Histogram
 }
 
 // series keeps the seconds that are not over. They are few: a sender's samples
 // are collected every second.
 type series struct {
-	rows func(Row)
 	next int // the first second that has not been given out
 	open []*Row
 }
-
-func newSeries(rows func(Row)) *series { return &series{rows: rows} }
 
 // end is the second after the last one that is open.
 func (s *series) end() int { return s.next + len(s.open) }
@@ -49,15 +46,18 @@ func (s *series) add(sample *Sample) {
 	}
 	if sample.Status > 0 {
 		row.Latency.Add(sample.Latency())
-		row.Status[min(sample.Status/100, len(row.Status)-1)]++
+		if hundred := sample.Status / 100; hundred < len(row.Status) {
+			row.Status[hundred]++
+		}
 	} else if sample.Kind != send.Interrupted {
 		row.Errors++
 	}
 }
 
-// close gives out the seconds before the given one. A second in which nothing
-// ended has a row as well.
-func (s *series) close(second int) {
+// close gives the seconds before the given one and keeps them no longer. A
+// second in which nothing ended has a row as well.
+func (s *series) close(second int) []Row {
+	var rows []Row
 	for s.next < second {
 		row := &Row{Second: s.next}
 		if len(s.open) > 0 {
@@ -65,7 +65,8 @@ func (s *series) close(second int) {
 		} else {
 			row.Latency = NewHistogram(2)
 		}
-		s.rows(*row)
+		rows = append(rows, *row)
 		s.next++
 	}
+	return rows
 }

@@ -10,6 +10,7 @@ import (
 
 // Target takes what became of the requests to one target.
 type Target struct {
+	rows    func(Row) // nil: none are wanted
 	mu      sync.Mutex
 	totals  *Totals
 	senders []*Sender
@@ -18,9 +19,9 @@ type Target struct {
 // NewTarget begins to count. If rows is not nil it gets a row for every second
 // of the run, in order, when that is over.
 func NewTarget(rows func(Row)) *Target {
-	t := &Target{totals: newTotals()}
+	t := &Target{rows: rows, totals: newTotals()}
 	if rows != nil {
-		t.totals.series = newSeries(rows)
+		t.totals.series = new(series)
 	}
 	return t
 }
@@ -65,20 +66,26 @@ func (t *Target) Counts() (requests, errors int64) {
 // the start.
 func (t *Target) Tick(now time.Duration) {
 	t.collect()
+	t.giveOut(func(s *series) []Row { return s.close(int(now / time.Second)) })
+}
+
+// giveOut gives out the rows that are taken from the series. Whoever gets them
+// may be slow: senders don't wait for that.
+func (t *Target) giveOut(take func(*series) []Row) {
+	if t.rows == nil {
+		return
+	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.totals.series != nil {
-		t.totals.series.close(int(now / time.Second))
+	rows := take(t.totals.series)
+	t.mu.Unlock()
+	for _, row := range rows {
+		t.rows(row)
 	}
 }
 
 // Finish gives all there was, after the last sender has ended.
 func (t *Target) Finish() *Totals {
 	t.collect()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.totals.series != nil {
-		t.totals.series.close(t.totals.series.end())
-	}
+	t.giveOut(func(s *series) []Row { return s.close(s.end()) })
 	return t.totals
 }

@@ -59,15 +59,6 @@ func (t *Totals) Errors() int64 {
 	return n
 }
 
-// StatusClass is how many answers have a status of a hundred: 2 for 2xx.
-func (t *Totals) StatusClass(hundred int) int64 {
-	var n int64
-	for _, count := range t.Status[hundred*100 : hundred*100+100] {
-		n += count
-	}
-	return n
-}
-
 // Elapsed is the time from the first request to the end of the last.
 func (t *Totals) Elapsed() time.Duration {
 	if t.First < 0 {

@@ -58,7 +58,7 @@ type Target struct {
 	Lateness          Latency          `json:"lateness"`
 	By                []Class          `json:"by,omitempty"`
 
-	classes [6]int64 // answers by hundreds of their status
+	classes [6]int64 // answers by hundreds of their status, up to 5xx
 }
 
 // Latency is a distribution of times.
@@ -146,7 +146,9 @@ func newTarget(run *Run, result *drive.Result) (Target, error) {
 				t.Status = make(map[string]int64)
 			}
 			t.Status[strconv.Itoa(status)] = n
-			t.classes[min(status/100, len(t.classes)-1)] += n
+			if hundred := status / 100; hundred < len(t.classes) {
+				t.classes[hundred] += n
+			}
 		}
 	}
 	var err error

@@ -112,6 +112,18 @@ func TestTextOfNothing(t *testing.T) {
 	}
 }
 
+func TestStatusesBeyondFiveHundredsAreNoServerErrors(t *testing.T) {
+	target := measure.NewTarget(nil)
+	target.Sender().Add(measure.Sample{Status: 700, Class: -1})
+	r, err := New(Run{Pace: "max"}, []drive.Result{{Totals: target.Finish(), Target: send.Target{Name: "a"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := text(t, r); r.Targets[0].StatusClass(5) != 0 || r.Targets[0].Status["700"] != 1 || strings.Contains(got, "5xx") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestJSONIsReadBack(t *testing.T) {
 	r := sampleReport(t, "a", "b")
 	r.Checks = []Check{{Condition: "p99<1s", Target: "a", Value: "99ms", OK: true}}
