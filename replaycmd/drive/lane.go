@@ -29,7 +29,7 @@ type lane struct {
 	fail    func(error)
 
 	turn    turn
-	last    time.Duration // when the last request was sent
+	last    time.Duration // when the last request was started
 	senders int           // changed by whose turn it is
 	wg      sync.WaitGroup
 }
@@ -80,19 +80,17 @@ func (l *lane) next(ctx context.Context) *entry {
 		if e == nil || ctx.Err() != nil {
 			return nil
 		}
-		if l.timed {
-			due := e.due
-			if l.run.Schedule.MinDelay > 0 && l.last > 0 {
-				due = max(due, l.last+l.run.Schedule.MinDelay)
-			}
-			if err := l.waiter.Wait(ctx, l.start.Add(due)); err != nil {
+		at := l.earliest(e)
+		if l.timed && !l.over(at) {
+			if err := l.waiter.Wait(ctx, l.start.Add(at)); err != nil {
 				l.tape.giveBack(e)
 				return nil
 			}
 		}
-		l.last = time.Since(l.start)
+		at = max(at, time.Since(l.start))
 		switch {
-		case !l.over():
+		case !l.over(at):
+			l.last = at
 			return e
 		case !l.timed:
 			return nil
@@ -102,19 +100,30 @@ func (l *lane) next(ctx context.Context) *entry {
 	}
 }
 
+// earliest is when an entry may start at the earliest.
+func (l *lane) earliest(e *entry) time.Duration {
+	if !l.timed {
+		return 0
+	}
+	if delay := l.run.Schedule.MinDelay; delay > 0 && l.last > 0 {
+		return max(e.due, l.last+delay)
+	}
+	return e.due
+}
+
 // grace is how much longer than the duration of the run requests may start that
 // were due within it.
 const grace = time.Second
 
-// over says whether it is too late to start a request.
-func (l *lane) over() bool {
+// over says whether a time is too late to start a request.
+func (l *lane) over(at time.Duration) bool {
 	switch {
 	case l.run.Duration == 0:
 		return false
 	case l.timed:
-		return l.last >= l.run.Duration+grace
+		return at >= l.run.Duration+grace
 	}
-	return l.last >= l.run.Duration
+	return at >= l.run.Duration
 }
 
 // sendEntry sends one request and says what became of it.

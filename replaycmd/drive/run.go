@@ -7,6 +7,7 @@ package drive
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/measure"
@@ -44,6 +45,9 @@ type Run struct {
 	Rows func(target int, row measure.Row)
 	// StopAtFailure ends the run at the first request without an answer.
 	StopAtFailure bool
+	// StopReading makes a Next of Records return that waits, and any later
+	// one, unless it is nil: nothing of Records can wait then.
+	StopReading func()
 
 	lanes []*lane
 	start time.Time
@@ -110,11 +114,12 @@ func (r *Run) Drive(ctx context.Context) ([]Result, error) {
 	for _, l := range r.lanes {
 		l.hire(ctx)
 	}
-	ended := r.tick()
+	ended, inTime := r.tick(), r.keepTime(ctx, tapes)
 	for _, l := range r.lanes {
 		l.wg.Wait()
 		l.waiter.Close()
 	}
+	inTime()
 	ended()
 	return r.results(), r.failure(tapes, stop)
 }
@@ -125,13 +130,42 @@ func (r *Run) tapes() []*tape {
 	if r.Same {
 		tapes = make([]*tape, len(r.lanes))
 	}
+	stopping := r.StopReading
+	if stopping == nil {
+		stopping = func() {}
+	}
 	for i := range tapes {
 		tapes[i] = &tape{
 			records: r.Records, same: r.Same, rewriter: &r.Rewriter, schedule: r.Schedule, classify: r.Classes.Of,
-			limit: r.Requests, until: r.Duration,
+			limit: r.Requests, until: r.Duration, stopping: stopping,
 		}
 	}
 	return tapes
+}
+
+// keepTime ends the tapes with the duration, until the function that it returns
+// is called. Where requests are due at times reading goes on, so that those are
+// counted that were due in time; but not if one record takes longer than the
+// grace, as from a pipe that has no more.
+func (r *Run) keepTime(ctx context.Context, tapes []*tape) (end func()) {
+	if r.Duration == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		waiter := pace.NewTimerWaiter()
+		for at := r.start.Add(r.Duration); waiter.Wait(ctx, at) == nil; at = at.Add(grace) {
+			for _, t := range tapes {
+				if r.Schedule.Timed() {
+					t.hurry()
+				} else {
+					t.end()
+				}
+			}
+		}
+	})
+	return func() { cancel(); wg.Wait() }
 }
 
 // tick gives the results the seconds until the function that it returns is called.

@@ -47,33 +47,51 @@ type tape struct {
 	classify func(method, target []byte) int
 	limit    int64         // how many requests; 0: all
 	until    time.Duration // requests due from then on aren't sent; 0: all are
+	stopping func()        // makes a read of records return
 
 	mu      sync.Mutex
-	moved   sync.Cond // a target has taken an entry, or the tape has ended
+	moved   sync.Cond // an entry has been taken or read, or the tape has ended
 	entries []*entry  // that not all targets have taken
 	base    int64     // the number of the first of these
 	bytes   int
 	heads   []int64 // for each target, the number of the entry that it takes next
+	reading bool    // a target reads the next record, without the lock
 	read    int64
+	hurried int64 // which record was read at the last call of hurry, -1: none
 	free    []*entry
-	err     error // why there is no more; io.EOF at the regular end
+	over    bool  // nothing more is taken
+	err     error // why nothing more is read; io.EOF at the regular end
 }
 
 func (t *tape) start(ctx context.Context, targets int) (stop func() bool) {
 	t.moved.L = &t.mu
 	t.heads = make([]int64, targets)
+	t.hurried = -1
 	return context.AfterFunc(ctx, t.end)
 }
 
 // end lets nothing more be taken.
 func (t *tape) end() {
+	t.stopping()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.err == nil {
-		t.err = io.EOF
-	}
-	t.entries = nil
+	t.over = true
 	t.moved.Broadcast()
+}
+
+// hurry ends reading if it is at the same record as at the last call.
+func (t *tape) hurry() {
+	t.mu.Lock()
+	at := int64(-1)
+	if t.reading {
+		at = t.read
+	}
+	stuck := at >= 0 && at == t.hurried
+	t.hurried = at
+	t.mu.Unlock()
+	if stuck {
+		t.stopping()
+	}
 }
 
 // next gives the next entry to a target, nil after the last. The target gives
@@ -81,19 +99,17 @@ func (t *tape) end() {
 func (t *tape) next(target int) *entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.heads[target] == t.base+int64(len(t.entries)) {
+	for !t.over && t.heads[target] == t.base+int64(len(t.entries)) {
 		switch {
 		case t.err != nil:
 			return nil
-		case len(t.entries) >= maxAhead, len(t.entries) > 0 && t.bytes >= maxAheadBytes:
+		case t.reading, len(t.entries) >= maxAhead, len(t.entries) > 0 && t.bytes >= maxAheadBytes:
 			t.moved.Wait()
 		default:
-			if t.err = t.readOne(); t.err != nil {
-				t.moved.Broadcast()
-			}
+			t.readOne()
 		}
 	}
-	if t.entries == nil { // ended early
+	if t.over {
 		return nil
 	}
 	e := t.entries[t.heads[target]-t.base]
@@ -122,8 +138,30 @@ func (t *tape) forget() {
 	}
 }
 
-// readOne puts one more record on the tape.
-func (t *tape) readOne() error {
+// readOne puts one more record on the tape. While it reads, the tape is open to
+// others: reading may take as long as a pipe has nothing.
+func (t *tape) readOne() {
+	e := t.blank()
+	t.reading = true
+	t.mu.Unlock()
+	err := t.fill(e)
+	t.mu.Lock()
+	t.reading = false
+	if err != nil {
+		t.err = err
+	} else {
+		e.users.Store(int32(len(t.heads)))
+		t.entries = append(t.entries, e)
+		t.bytes += e.message.Size()
+		t.read++
+	}
+	if len(t.heads) > 1 {
+		t.moved.Broadcast()
+	}
+}
+
+// fill makes an entry of the next record.
+func (t *tape) fill(e *entry) error {
 	if t.limit > 0 && t.read == t.limit {
 		return io.EOF
 	}
@@ -135,17 +173,12 @@ func (t *tape) readOne() error {
 	if t.until > 0 && due >= t.until {
 		return io.EOF
 	}
-	e := t.blank()
 	e.due = due
 	if !e.written || !t.same {
 		e.bad = t.rewriter.Write(&e.message, record)
 		e.class = t.classify(record.Method, record.URI)
 		e.written = true
 	}
-	e.users.Store(int32(len(t.heads)))
-	t.entries = append(t.entries, e)
-	t.bytes += e.message.Size()
-	t.read++
 	return nil
 }
 
