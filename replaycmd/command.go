@@ -49,8 +49,8 @@ unix//path, with a name for the report before it if you like: new=10.0.0.7:80.
 The report goes to standard output, everything else to standard error. The exit
 status is 0 when all was answered; 1 if nothing could be started; 2 when
 interrupted twice (the first Ctrl-C ends the run with its report); 3 if something
-was not sent or not answered, or part of a recording could not be read; 4 if a
-condition of --fail does not hold.`,
+was not sent or not answered, part of a recording could not be read or no record
+has an --id; 4 if a condition of --fail does not hold.`,
 		CobraFunc: func(cmd *cobra.Command) {
 			cmd.Example = `  caddy replay --to http://localhost:8080 recordings/
   caddy replay --to old=10.0.0.6 --to new=10.0.0.7 --rate 500/s --fail 'p99<250ms' recordings/

@@ -4,6 +4,7 @@
 package replaycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ import (
 var errOver = errors.New("the duration is over")
 
 // describe says what would be sent, for how long and where to.
-func (p *params) describe(w io.Writer, records *records, schedule pace.Schedule) error {
+func (p *params) describe(ctx context.Context, w io.Writer, records *records, schedule pace.Schedule) error {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s "+format+"\n", append([]any{label}, args...)...)
 	}
@@ -35,7 +36,7 @@ func (p *params) describe(w io.Writer, records *records, schedule pace.Schedule)
 	}
 	var s span
 	var last time.Duration
-	err := p.each(records, func(r *recording.Request) error {
+	err := p.each(ctx, records, func(r *recording.Request) error {
 		due := schedule.Next(r.TimeNS)
 		if p.duration > 0 && due >= p.duration {
 			return errOver

@@ -4,6 +4,7 @@
 package replaycmd
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,22 +15,25 @@ import (
 )
 
 // extractTo writes each record to a file of its own in a folder, as it would be
-// sent.
-func (p *params) extractTo(folder string, records *records) error {
-	rewriter := send.Rewriter{Set: p.set, Remove: p.remove}
-	if p.host != hostPreserve && p.host != hostTarget {
-		rewriter.Host = p.host
-	}
+// sent. A record that is no valid request is noted and left out.
+func (p *params) extractTo(ctx context.Context, folder string, records *records, note func(error)) error {
+	rewriter := p.rewriter()
 	var m send.Message
-	n := 0
-	return p.each(records, func(r *recording.Request) error {
+	n, bad := 0, 0
+	err := p.each(ctx, records, func(r *recording.Request) error {
 		n++
 		if err := rewriter.Write(&m, r); err != nil {
-			return fmt.Errorf("record %d: %v", n, err)
+			bad++
+			note(fmt.Errorf("record %d is left out: %w", n, err))
+			return nil
 		}
 		name := fmt.Sprintf("%06d_%s.http", n, fileName(r.ID))
 		return os.WriteFile(filepath.Join(folder, name), m.Bytes(), 0o600)
 	})
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("%d of %d records are not valid requests", bad, n)
+	}
+	return err
 }
 
 // fileName makes a part of a file's name of an identifier.

@@ -4,6 +4,7 @@
 package replaycmd
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -51,9 +52,11 @@ func TestBadFlags(t *testing.T) {
 		"--fail p99":                            "expected one like p99<250ms",
 		"--dry-run --test":                      "exclude one another",
 		"--extract x -f":                        "mean the same",
+		"-o x":                                  "--output-directory is for --extract-to-file",
 		"--since yesterday":                     "is not a time",
 		"--nonsense":                            "unknown flag: --nonsense",
 		"--loop -":                              "cannot read standard input a second time",
+		"--loop " + os.DevNull:                  "cannot read " + os.DevNull + " a second time",
 		"http://localhost/":                     "a URL stands alone",
 	} {
 		o := replay(t, append(strings.Fields(args), "--to", s.url, path)...)

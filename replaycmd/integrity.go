@@ -4,6 +4,7 @@
 package replaycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,14 +17,18 @@ import (
 
 // testIntegrity reads recordings to their ends and says of each whether it is
 // whole.
-func (p *params) testIntegrity(w io.Writer, args []string, stdin io.Reader, note func(error)) (int, error) {
+func (p *params) testIntegrity(ctx context.Context, w io.Writer, args []string, stdin io.Reader, note func(error)) (int, error) {
 	names, err := source.Expand(args, note)
 	if err != nil {
 		return exitNotStarted, err
 	}
 	damaged := 0
 	for _, name := range names {
-		if err := testOne(w, name, stdin); err != nil {
+		err := testOne(ctx, w, name, stdin)
+		if ctx.Err() != nil {
+			return exitIncomplete, errInterrupted
+		}
+		if err != nil {
 			fmt.Fprintf(w, "%s: %v\n", name, err)
 			damaged++
 		}
@@ -34,9 +39,11 @@ func (p *params) testIntegrity(w io.Writer, args []string, stdin io.Reader, note
 	return caddy.ExitCodeSuccess, nil
 }
 
-func testOne(w io.Writer, name string, stdin io.Reader) error {
-	reader := recording.NewReader(stdin)
-	if name != source.Stdin {
+func testOne(ctx context.Context, w io.Writer, name string, stdin io.Reader) error {
+	var reader *recording.Reader
+	if source.IsStream(name) {
+		reader = recording.NewReader(source.OpenStream(ctx, name, stdin))
+	} else {
 		file, err := recording.OpenFile(name)
 		if err != nil {
 			return err
@@ -47,6 +54,9 @@ func testOne(w io.Writer, name string, stdin io.Reader) error {
 	var s span
 	for {
 		r, err := reader.Next()
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
 		if errors.Is(err, io.EOF) {
 			fmt.Fprintf(w, "%s: whole, %s, %d bytes uncompressed\n", name, s.String(), reader.Offset())
 			return nil

@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// interruptible gives a context that the first interrupt ends. The second ends
-// the process.
-func interruptible(parent context.Context, stderr io.Writer) (ctx context.Context, stop func()) {
+// untilInterrupted gives a context that the first interrupt ends. The second
+// ends the process.
+func untilInterrupted(parent context.Context, stderr io.Writer) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	stopped := make(chan struct{})

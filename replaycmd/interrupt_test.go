@@ -41,7 +41,7 @@ func (l lines) Write(p []byte) (int, error) {
 
 func TestTheFirstInterruptEndsTheContext(t *testing.T) {
 	written := make(lines, 1)
-	ctx, stop := interruptible(t.Context(), written)
+	ctx, stop := untilInterrupted(t.Context(), written)
 	defer stop()
 	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestTheFirstInterruptEndsTheContext(t *testing.T) {
 func TestAnUninterruptedRunSaysNothing(t *testing.T) {
 	for range 100 {
 		written := make(lines, 1)
-		_, stop := interruptible(t.Context(), written)
+		_, stop := untilInterrupted(t.Context(), written)
 		stop()
 		if len(written) > 0 {
 			t.Fatalf("wrote %q", <-written)

@@ -20,7 +20,7 @@ import (
 func odd(t *testing.T) string {
 	t.Helper()
 	return writeRequests(t, "odd.fbf", []*recording.Request{
-		{ID: []byte("one"), Method: []byte("POST"), URI: []byte("/\x1b[31m"), Headers: []byte("Host: a\r\nX: Caf\xe9\x07\r\n"), Body: []byte("\x00\xff\x1b"), BodySize: 99, TimeNS: origin},
+		{ID: []byte("one"), Method: []byte("POST"), URI: []byte("/\x1b[31m"), Headers: []byte("Host: a\r\nX: Caf\xe9\x07\r\n"), Body: []byte("\x00\xff\x1b"), BodySize: 99, Trailers: []byte("X-Sum: \x1b\r\n"), TimeNS: origin},
 		{ID: []byte("../../two/\xff"), Method: []byte("GET"), URI: []byte("/größe"), TimeNS: origin + 5e6},
 		{Method: []byte("GET"), URI: []byte("/three")},
 	})
@@ -47,18 +47,21 @@ func TestShowLists(t *testing.T) {
 func TestShowOneWhole(t *testing.T) {
 	path := odd(t)
 	o := show(t, "-i", "one", path)
-	if want := "POST /\\x1b[31m HTTP/1.1\nHost: a\nX: Caf\\xe9\\a\n\n\x00\xff\x1b"; o.status != 0 || o.stdout != want {
+	if want := "POST /\x1b[31m HTTP/1.1\r\nHost: a\r\nX: Caf\xe9\x07\r\n\r\n\x00\xff\x1b\r\nX-Sum: \x1b\r\n"; o.status != 0 || o.stdout != want {
 		t.Errorf("status %d, got %q, want %q", o.status, o.stdout, want)
 	}
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
 	for body, want := range map[string]string{"a text\n": "a text", "\x1b[31m": "(5 bytes that are not text"} {
 		out.Reset()
-		if err := showOnTerminal(w, &recording.Request{Method: []byte("GET"), URI: []byte("/"), Body: []byte(body)}); err != nil {
+		r := &recording.Request{
+			Method: []byte("GET\x1b"), URI: []byte("/\x1b"), Proto: []byte("HTTP/\x1b"), Headers: []byte("X: \x1b\r\n"), Body: []byte(body), Trailers: []byte("X-Sum: \x1b\r\n"),
+		}
+		if err := showOnTerminal(w, r); err != nil {
 			t.Fatal(err)
 		}
 		w.Flush()
-		if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "\x1b") {
+		if !strings.Contains(out.String(), want) || !strings.HasSuffix(out.String(), `X-Sum: \x1b`+"\n") || strings.Contains(out.String(), "\x1b") {
 			t.Errorf("%q: got %q", body, out.String())
 		}
 	}
@@ -67,8 +70,13 @@ func TestShowOneWhole(t *testing.T) {
 			t.Errorf("%v: status %d", args, o.status)
 		}
 	}
-	if o := show(t, "-i", "none", path); o.status != exitIncomplete || !strings.Contains(o.stderr, "no record has this identifier") {
-		t.Errorf("status %d: %s", o.status, o.stderr)
+	for _, args := range [][]string{{"-i", "none"}, {"-i", "one,none"}} {
+		if o := show(t, append(args, path)...); o.status != exitIncomplete || !strings.Contains(o.stderr, "no record has the identifier none\n") {
+			t.Errorf("%v: status %d: %s", args, o.status, o.stderr)
+		}
+	}
+	if o := show(t, "-i", "one", "--method", "GET", path); o.status != 0 || o.stdout != "" {
+		t.Errorf("one that is there: status %d: %s", o.status, o.stderr)
 	}
 }
 
@@ -98,6 +106,22 @@ func TestExtractedNamesStayInTheirFolder(t *testing.T) {
 		t.Fatalf("status %d: %s", o.status, o.stderr)
 	}
 	if files, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(files) != 1 || filepath.Base(files[0]) != "000001_______escape_.http" {
+		t.Errorf("got %v, error %v", files, err)
+	}
+}
+
+func TestExtractLeavesOutWhatIsNoRequest(t *testing.T) {
+	dir := t.TempDir()
+	path := writeRequests(t, "a.fbf", []*recording.Request{
+		{ID: []byte("a"), Method: []byte("GET"), URI: []byte("/")}, {ID: []byte("b"), Method: []byte("GET"), URI: []byte("/a b")},
+		{ID: []byte("c"), Method: []byte("GET"), URI: []byte("/")},
+	})
+	o := replay(t, "--extract", dir, path)
+	if o.status != exitIncomplete || !strings.Contains(o.stderr, "record 2 is left out") || !strings.Contains(o.stderr, "1 of 3 records are not valid requests") {
+		t.Errorf("status %d: %s", o.status, o.stderr)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 2 || filepath.Base(files[1]) != "000003_c.http" {
 		t.Errorf("got %v, error %v", files, err)
 	}
 }

@@ -62,7 +62,7 @@ type params struct {
 type selection struct {
 	requests int64
 	methods  []string
-	paths    []*source.Glob
+	paths    []source.Glob
 	ids      []string
 	since    source.Moment
 	until    source.Moment
@@ -134,7 +134,7 @@ func parsePercent(text string) (*float64, error) {
 	return &share, err
 }
 
-func parseGlob(text string) (*source.Glob, error) { return source.NewGlob(text), nil }
+func parseGlob(text string) (source.Glob, error) { return source.Glob(text), nil }
 
 func parseFieldName(text string) (string, error) { return text, send.CheckName(text) }
 

@@ -6,8 +6,10 @@ package replaycmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/source"
@@ -16,60 +18,107 @@ import (
 // records are the records that a command is about.
 type records struct {
 	source.Source
+	stop     context.CancelFunc        // ends reading, also where that waits
 	progress func() (done, size int64) // nil if that is not known
 	url      *source.URL               // nil unless they come from one
+	filter   *source.Filter            // of the first round; nil for a URL
 }
 
-// records opens what the arguments name and leaves out what isn't selected.
+// open opens what the arguments name and leaves out what isn't selected.
 func (s *selection) open(ctx context.Context, args []string, stdin io.Reader, loop bool, note func(error)) (*records, error) {
 	if source.IsURL(args[0]) {
 		u, err := source.NewURL(args[0])
 		if err != nil {
 			return nil, err
 		}
-		return &records{Source: u, url: u}, nil
+		return &records{Source: u, url: u, stop: func() {}}, nil
 	}
 	names, err := source.Expand(args, note)
 	if err != nil {
 		return nil, err
 	}
-	if slices.Contains(names, source.Stdin) {
-		stdin = source.Interruptible(ctx, stdin)
+	if loop {
+		if err := checkLoop(names); err != nil {
+			return nil, err
+		}
 	}
-	r := new(records)
+	ctx, stop := context.WithCancel(ctx)
+	r := &records{stop: stop}
 	begin := func() (source.Source, error) {
-		merge, err := source.Open(names, stdin, note)
+		merge, err := source.Open(ctx, names, stdin, note)
 		if err != nil {
 			return nil, err
 		}
 		note = func(error) {} // another round has the same to say
+		filter := s.filter(merge)
+		if r.filter == nil {
+			r.filter = filter
+		}
 		if !loop {
 			r.progress = merge.Progress
 		}
-		return s.filter(merge), nil
+		return filter, nil
 	}
 	if loop {
 		r.Source, err = source.NewLoop(begin)
 	} else {
 		r.Source, err = begin()
 	}
-	return r, err
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	return r, nil
 }
 
-func (s *selection) filter(from source.Source) source.Source {
+// checkLoop refuses what can't be read again.
+func checkLoop(names []string) error {
+	i := slices.IndexFunc(names, source.IsStream)
+	switch {
+	case i < 0:
+		return nil
+	case names[i] == source.Stdin:
+		return errors.New("--loop cannot read standard input a second time")
+	}
+	return fmt.Errorf("--loop cannot read %s a second time: it is no file", names[i])
+}
+
+func (s *selection) filter(from source.Source) *source.Filter {
 	return &source.Filter{
 		Source: from, Methods: s.methods, Paths: s.paths, IDs: s.ids, Since: s.since, Until: s.until, Percent: s.percent,
 	}
 }
 
+// Close ends reading.
+func (r *records) Close() error {
+	r.stop()
+	return r.Source.Close()
+}
+
+// missing is an error if all was read and no record has one of the identifiers
+// that are asked for.
+func (r *records) missing() error {
+	if r.filter == nil {
+		return nil
+	}
+	if ids := r.filter.Missing(); len(ids) > 0 {
+		return fmt.Errorf("no record has the identifier %s", strings.Join(ids, ", "))
+	}
+	return nil
+}
+
+var errInterrupted = errors.New("interrupted before the end")
+
 // each calls f for the records, as many as are asked for.
-func (s *selection) each(from source.Source, f func(*recording.Request) error) error {
+func (s *selection) each(ctx context.Context, from source.Source, f func(*recording.Request) error) error {
 	for n := int64(0); s.requests == 0 || n < s.requests; n++ {
 		r, err := from.Next()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case ctx.Err() != nil:
+			return errInterrupted
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 		if err := f(r); err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,15 +28,15 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	if err := p.validate(args); err != nil {
 		return exitNotStarted, err
 	}
-	ctx, stop := interruptible(cmd.Context(), cmd.ErrOrStderr())
+	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
 	defer stop()
 	notes := &notes{w: cmd.ErrOrStderr(), quiet: p.quiet}
 	if p.test {
-		return p.testIntegrity(cmd.OutOrStdout(), args, cmd.InOrStdin(), notes.note)
+		return p.testIntegrity(ctx, cmd.OutOrStdout(), args, cmd.InOrStdin(), notes.note)
 	}
 	records, err := p.selection.open(ctx, args, cmd.InOrStdin(), p.loop && !p.only(), notes.note)
 	if err != nil {
-		return exitNotStarted, err
+		return exitNotStarted, beforeStart(err)
 	}
 	defer records.Close()
 	if records.url != nil && len(p.targets) == 0 {
@@ -49,27 +50,35 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 		if err := os.MkdirAll(p.extract, 0o700); err != nil {
 			return exitNotStarted, err
 		}
-		err = p.extractTo(p.extract, records)
-		return incomplete(notes, err)
+		err = p.extractTo(ctx, p.extract, records, notes.note)
+		return records.incomplete(notes, err)
 	}
 	schedule, err := p.schedule(records)
-	if errors.Is(err, context.Canceled) {
-		err = errBeforeStart
-	}
 	if err != nil {
-		return exitNotStarted, err
+		return exitNotStarted, beforeStart(err)
 	}
 	if p.dryRun {
-		err = p.describe(cmd.OutOrStdout(), records, schedule)
-		return incomplete(notes, err)
+		err = p.describe(ctx, cmd.OutOrStdout(), records, schedule)
+		return records.incomplete(notes, err)
 	}
 	return p.send(ctx, cmd, records, schedule, notes)
 }
 
 var errBeforeStart = errors.New("interrupted before the start")
 
+// beforeStart says what ended the command before it began.
+func beforeStart(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errBeforeStart
+	}
+	return err
+}
+
 // incomplete gives the exit status of a command that only reads.
-func incomplete(notes *notes, err error) (int, error) {
+func (r *records) incomplete(notes *notes, err error) (int, error) {
+	if err == nil {
+		err = r.missing()
+	}
 	if err != nil || len(notes.lost()) > 0 {
 		return exitIncomplete, err
 	}
@@ -132,12 +141,18 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 	defer stopRun()
 	if p.stopAtErrors {
 		notes.problem = func(error) { stopRun() }
+		if len(notes.lost()) > 0 { // found by reading ahead
+			stopRun()
+		}
 	}
 	started := time.Now()
 	run.Start()
 	hide := p.showProgress(cmd.ErrOrStderr(), run, records)
 	results, errRun := run.Drive(ctx)
 	hide()
+	if errRun == nil {
+		errRun = records.missing()
+	}
 	facts := report.Run{
 		Started: started, Elapsed: time.Since(started), Pace: paceOf(&schedule), Timed: schedule.Timed(),
 		RateAsked: float64(schedule.Rate), Connections: p.connections, Interrupted: interrupted.Err() != nil,
@@ -159,15 +174,13 @@ func (p *params) newRun(records *records, schedule pace.Schedule, outputs *outpu
 		Timeout: p.timeout, Insecure: p.insecure, HTTP2: p.http2, NoKeepAlive: p.noKeepAlive, Redirects: p.redirects,
 		TargetHost: p.host == hostTarget,
 	}
-	rewriter := send.Rewriter{Set: p.set, Remove: p.remove, Close: p.noKeepAlive}
-	if p.host != hostPreserve && p.host != hostTarget {
-		rewriter.Host, options.ServerName = p.host, p.host
-	}
+	rewriter := p.rewriter()
+	rewriter.Close, options.ServerName = p.noKeepAlive, rewriter.Host
 	run := &drive.Run{
 		Records: records, Same: records.url != nil, Rewriter: rewriter, Schedule: schedule,
 		Targets: p.targets, Send: options, Connections: p.connections,
 		Requests: p.requests, Duration: p.duration, By: p.by, Classes: measure.NewClasses(p.by),
-		StopAtFailure: p.stopAtErrors,
+		StopAtFailure: p.stopAtErrors, StopReading: records.stop,
 	}
 	if len(outputs.csv) > 0 {
 		run.Rows = func(target int, row measure.Row) {
@@ -177,6 +190,19 @@ func (p *params) newRun(records *records, schedule pace.Schedule, outputs *outpu
 		}
 	}
 	return run
+}
+
+// markField is what a tee puts into the requests that it copies. A tee of the
+// same name before a target would take them for copies of its own.
+const markField = "X-Rehearsal-Copy"
+
+// rewriter says how requests differ from the records.
+func (p *params) rewriter() send.Rewriter {
+	rewriter := send.Rewriter{Set: p.set, Remove: slices.Concat(p.remove, []string{markField})}
+	if p.host != hostPreserve && p.host != hostTarget {
+		rewriter.Host = p.host
+	}
+	return rewriter
 }
 
 // judge adds to the report whether the conditions hold.

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -209,6 +210,7 @@ func TestExitStatuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	damaged := damagedAtOnce(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -235,6 +237,13 @@ func TestExitStatuses(t *testing.T) {
 			"not started in time 4\n", "4 of 5 requests were not started in time: it does not keep up",
 		},
 		"cut":                  {[]string{"--to", good.url, cut}, 3, "requests 9\n", "cut off"},
+		"begins with damage":   {[]string{"--to", good.url, damaged, path}, 3, "requests 10\n", "damaged"},
+		"the same, with -x":    {[]string{"--to", good.url, "-x", damaged, path}, 3, "requests 0\n", "damaged"},
+		"an unknown id":        {[]string{"--to", good.url, "-i", "id-3,none", path}, 3, "requests 1\n", "no record has the identifier none"},
+		"unknown ids":          {[]string{"--to", good.url, "--loop", "-i", "none", "-i", "never", path}, 3, "requests 0\n", "no record has the identifier none, never"},
+		"an id, with -n":       {[]string{"--to", good.url, "-i", "id-3", "-n", "1", path}, 0, "requests 1\n", ""},
+		"an id, dry run":       {[]string{"--dry-run", "-i", "none", path}, 3, "requests 0 to", "no record has the identifier none"},
+		"an id, extracted":     {[]string{"--extract", dir, "-i", "none", path}, 3, "", "no record has the identifier none"},
 		"cut, with -x":         {[]string{"--to", good.url, "-x", cut}, 3, "requests", "cut off"},
 		"empty":                {[]string{"--to", good.url, empty, path}, 0, "10\n", "empty.fbf has no records"},
 		"nothing but empty":    {[]string{"--to", good.url, empty}, 0, "requests 0\n", "has no records"},
@@ -254,6 +263,48 @@ func TestExitStatuses(t *testing.T) {
 				t.Errorf("printed %s", o.stderr)
 			}
 		})
+	}
+}
+
+// damagedAtOnce makes a recording without a whole record, but one that can be
+// told to be a recording.
+func damagedAtOnce(t *testing.T) string {
+	t.Helper()
+	path := write(t, "damaged.fbf", 1, 0)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data[:len(data)-5], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A tee in front of the target would take a request with its own mark for one
+// of its copies.
+func TestTheMarkOfATeeStaysBehind(t *testing.T) {
+	r := &recording.Request{Method: []byte("GET"), URI: []byte("/"), Headers: []byte("Host: a\r\nx-rehearsal-copy: shadow\r\n")}
+	path := writeRequests(t, "a.fbf", []*recording.Request{r})
+	marks := make(chan []string, 1)
+	target := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { marks <- r.Header[markField] }))
+	target.Config.Protocols = new(http.Protocols)
+	target.Config.Protocols.SetHTTP1(true)
+	target.Config.Protocols.SetUnencryptedHTTP2(true)
+	target.Start()
+	defer target.Close()
+	for _, tc := range []struct{ flags, want []string }{
+		{nil, nil},
+		{[]string{"--http2"}, nil},
+		{[]string{"--header", "X-Rehearsal-Copy: mine"}, []string{"mine"}},
+		{[]string{"--http2", "--header", "X-Rehearsal-Copy: mine"}, []string{"mine"}},
+	} {
+		if o := replay(t, slices.Concat(tc.flags, []string{"--to", target.URL, path})...); o.status != 0 {
+			t.Fatalf("%v: status %d: %s", tc.flags, o.status, o.stderr)
+		}
+		if got := <-marks; !slices.Equal(got, tc.want) {
+			t.Errorf("%v: got %q, want %q", tc.flags, got, tc.want)
+		}
 	}
 }
 

@@ -5,9 +5,9 @@ package replaycmd
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"unicode"
 	"unicode/utf8"
@@ -44,12 +44,12 @@ func (s *selection) show(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 || source.IsURL(args[0]) {
 		return exitNotStarted, errors.New("nothing to show: expected a recording, a folder, a pattern or -")
 	}
-	ctx, stop := interruptible(cmd.Context(), cmd.ErrOrStderr())
+	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
 	defer stop()
 	notes := &notes{w: cmd.ErrOrStderr()}
 	records, err := s.open(ctx, args, cmd.InOrStdin(), false, notes.note)
 	if err != nil {
-		return exitNotStarted, err
+		return exitNotStarted, beforeStart(err)
 	}
 	defer records.Close()
 	out := bufio.NewWriter(cmd.OutOrStdout())
@@ -62,18 +62,11 @@ func (s *selection) show(cmd *cobra.Command, args []string) (int, error) {
 	} else {
 		fmt.Fprintf(out, "%-24s  %-36s  %-7s %8s %10s  %s\n", "TIME", "ID", "METHOD", "HEADERS", "BODY", "TARGET")
 	}
-	shown := 0
-	err = s.each(records, func(r *recording.Request) error {
-		shown++
-		return one(out, r)
-	})
-	if err == nil {
-		err = out.Flush()
+	err = s.each(ctx, records, func(r *recording.Request) error { return one(out, r) })
+	if errFlush := out.Flush(); err == nil {
+		err = errFlush
 	}
-	if err == nil && shown == 0 && len(s.ids) > 0 {
-		err = errors.New("no record has this identifier")
-	}
-	return incomplete(notes, err)
+	return records.incomplete(notes, err)
 }
 
 func listRecord(w *bufio.Writer, r *recording.Request) error {
@@ -86,43 +79,50 @@ func listRecord(w *bufio.Writer, r *recording.Request) error {
 	return err
 }
 
-// showRecord writes a record as it was recorded, byte for byte.
+// showRecord writes a record as it was recorded, byte for byte: its head, the
+// body out of its chunks, and its trailers behind a line break.
 func showRecord(w *bufio.Writer, r *recording.Request) error {
-	if err := showHead(w, r); err != nil {
-		return err
+	fmt.Fprintf(w, "%s %s %s\r\n%s", r.Method, r.URI, proto(r), r.Headers)
+	if len(r.Headers) > 0 && !bytes.HasSuffix(r.Headers, []byte("\n")) {
+		fmt.Fprint(w, "\r\n")
 	}
+	fmt.Fprint(w, "\r\n")
 	_, err := w.Write(r.Body)
+	if len(r.Trailers) > 0 {
+		_, err = fmt.Fprintf(w, "\r\n%s", r.Trailers)
+	}
 	return err
 }
 
-// showOnTerminal leaves out a body that a terminal can't show.
+// showOnTerminal escapes what could steer the terminal and leaves out a body
+// that it can't show.
 func showOnTerminal(w *bufio.Writer, r *recording.Request) error {
-	if err := showHead(w, r); err != nil || len(r.Body) == 0 {
-		return err
+	fmt.Fprintf(w, "%s %s %s\n", printable(r.Method), printable(r.URI), printable(proto(r)))
+	showFields(w, r.Headers)
+	_, err := fmt.Fprintln(w)
+	switch {
+	case len(r.Body) == 0:
+	case isText(r.Body):
+		fmt.Fprintf(w, "%s\n", r.Body)
+	default:
+		fmt.Fprintf(w, "(%d bytes that are not text: send the output to a file to see them)\n", len(r.Body))
 	}
-	if !isText(r.Body) {
-		_, err := fmt.Fprintf(w, "(%d bytes that are not text: send the output to a file to see them)\n", len(r.Body))
-		return err
-	}
-	_, err := fmt.Fprintf(w, "%s\n", r.Body)
+	showFields(w, r.Trailers)
 	return err
 }
 
-func showHead(w io.Writer, r *recording.Request) error {
-	proto := string(r.Proto)
-	if proto == "" {
-		proto = "HTTP/1.1"
+func showFields(w *bufio.Writer, fields []byte) {
+	for name, value := range recording.EachField(fields) {
+		fmt.Fprintf(w, "%s: %s\n", printable(name), printable(value))
 	}
-	if _, err := fmt.Fprintf(w, "%s %s %s\n", printable(r.Method), printable(r.URI), proto); err != nil {
-		return err
+}
+
+// proto is the version of HTTP that a request came in, if that was recorded.
+func proto(r *recording.Request) []byte {
+	if len(r.Proto) == 0 {
+		return []byte("HTTP/1.1")
 	}
-	for name, value := range recording.EachField(r.Headers) {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", printable(name), printable(value)); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintln(w)
-	return err
+	return r.Proto
 }
 
 // printable gives text that can't steer a terminal: what is not printable is

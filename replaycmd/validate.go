@@ -55,6 +55,8 @@ func (p *params) checkDuplicates() error {
 			return errors.New("--extract and --extract-to-file mean the same: expected one of them")
 		}
 		p.extract = p.outputDir
+	} else if len(p.given("output-directory")) > 0 {
+		return errors.New("--output-directory is for --extract-to-file: expected both, or --extract FOLDER")
 	}
 	if given := p.given("dry-run", "test", "extract", "extract-to-file"); len(given) > 1 {
 		return fmt.Errorf("%s exclude one another", strings.Join(given, " and "))
@@ -97,9 +99,6 @@ func (p *params) checkHost() error {
 
 func (p *params) checkSources(args []string) error {
 	if !slices.ContainsFunc(args, source.IsURL) {
-		if p.loop && slices.Contains(args, source.Stdin) {
-			return errors.New("--loop cannot read standard input a second time")
-		}
 		if len(p.targets) == 0 && !p.only() {
 			return errors.New("no target: expected --to, like --to http://localhost:8080")
 		}

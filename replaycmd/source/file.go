@@ -16,7 +16,7 @@ import (
 type file struct {
 	name  string
 	size  int64
-	first int64 // time of its first record, 0 if it has none
+	first int64 // time of its first record, 0 if it has none or is a stream
 	order int   // among files of the same time
 
 	*recording.Reader

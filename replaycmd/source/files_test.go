@@ -5,6 +5,7 @@ package source
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -83,7 +84,7 @@ func (c *collector) note(err error) { *c = append(*c, err) }
 func TestFilesAreMergedInTime(t *testing.T) {
 	dir := t.TempDir()
 	var notes collector
-	m, err := Open([]string{
+	m, err := Open(t.Context(), []string{
 		write(t, dir, "c.fbf", encode(3000, 100, 2500, 60_000)),
 		write(t, dir, "a.fbf.lz4", compress(t, encode(900, 0, 2000, 1000))),
 		write(t, dir, "b.fbf", encode(50_000, 40_000)),
@@ -104,13 +105,31 @@ func TestFilesAreMergedInTime(t *testing.T) {
 	}
 }
 
+func TestReadingEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	names := []string{write(t, t.TempDir(), "a.fbf", encode(1, 2, 3))}
+	m, err := Open(ctx, names, nil, unexpected(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	skipping := &Filter{Source: m, Methods: []string{"NONE"}}
+	cancel()
+	if _, err := skipping.Next(); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+	if _, err := Open(ctx, names, nil, unexpected(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("opening: got error %v", err)
+	}
+}
+
 func TestFilesThatFollowOneAnotherAreNotOpenTogether(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
 	for i := range int64(50) {
 		names = append(names, write(t, dir, fmt.Sprintf("%02d.fbf", 49-i), encode(i*60_000, i*60_000+30_000)))
 	}
-	m, err := Open(names, nil, unexpected(t))
+	m, err := Open(t.Context(), names, nil, unexpected(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +156,7 @@ func TestRecordsWithoutTimesKeepTheirPlaces(t *testing.T) {
 		}
 		return data
 	}
-	m, err := Open([]string{
+	m, err := Open(t.Context(), []string{
 		write(t, dir, "z.fbf", untimed(0, 3)), write(t, dir, "a.fbf", untimed(3, 3)), write(t, dir, "timed.fbf", encode(7)),
 	}, nil, unexpected(t))
 	if err != nil {
@@ -155,7 +174,7 @@ func TestMemoryIsBoundedWhateverTheOrder(t *testing.T) {
 	for i := range int64(n) { // all within the time that is sorted
 		data = e.Append(data, &recording.Request{ID: fmt.Append(nil, i), Method: []byte("GET"), URI: []byte("/"), TimeNS: origin + n - i})
 	}
-	m, err := Open([]string{write(t, t.TempDir(), "a.fbf", data)}, nil, unexpected(t))
+	m, err := Open(t.Context(), []string{write(t, t.TempDir(), "a.fbf", data)}, nil, unexpected(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +199,7 @@ func TestEmptyCutAndDamagedFiles(t *testing.T) {
 	damaged := slices.Clone(compress(t, encode(20, 21)))
 	damaged[len(damaged)/2] ^= 0xff
 	var notes collector
-	m, err := Open([]string{
+	m, err := Open(t.Context(), []string{
 		write(t, dir, "empty.fbf", nil),
 		write(t, dir, "header.fbf.lz4", compress(t, nil)),
 		write(t, dir, "cut.fbf", whole[:len(whole)-10]),
@@ -214,11 +233,11 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 		"gzip.lz4": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03" + strings.Repeat("x", 100),
 		"huge.fbf": "\xff\xff\xff\xff\x00\x00\x00\x00" + strings.Repeat("x", 100),
 	} {
-		if _, err := Open([]string{write(t, dir, name, []byte(data))}, nil, func(error) {}); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := Open(t.Context(), []string{write(t, dir, name, []byte(data))}, nil, func(error) {}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}
-	m, err := Open([]string{Stdin}, strings.NewReader("this is not a recording at all"), unexpected(t))
+	m, err := Open(t.Context(), []string{Stdin}, strings.NewReader("this is not a recording at all"), unexpected(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +247,7 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 }
 
 func TestStandardInput(t *testing.T) {
-	m, err := Open([]string{Stdin}, bytes.NewReader(compress(t, encode(3, 1, 2))), unexpected(t))
+	m, err := Open(t.Context(), []string{Stdin}, bytes.NewReader(compress(t, encode(3, 1, 2))), unexpected(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,10 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -20,7 +22,7 @@ import (
 // zero value are met by every record.
 type Filter struct {
 	Methods []string // any of these
-	Paths   []*Glob  // any of these match the path, without the query
+	Paths   []Glob   // any of these match the path, without the query
 	IDs     []string // any of these
 	Since   Moment   // not before
 	Until   Moment   // before
@@ -28,7 +30,9 @@ type Filter struct {
 
 	Source
 	seen  int64
-	began int64 // time of the first record
+	began int64           // time of the first record
+	found map[string]bool // identifiers among those asked for
+	ended bool            // there are no more records
 }
 
 // Next gives the next record that meets the conditions.
@@ -36,9 +40,19 @@ func (f *Filter) Next() (*recording.Request, error) {
 	for {
 		r, err := f.Source.Next()
 		if err != nil || f.meets(r) {
+			f.ended = errors.Is(err, io.EOF)
 			return r, err
 		}
 	}
+}
+
+// Missing gives those of the identifiers that no record has. It is known once
+// all have been read; until then it is none.
+func (f *Filter) Missing() []string {
+	if !f.ended {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(f.IDs), func(id string) bool { return f.found[id] })
 }
 
 func (f *Filter) meets(r *recording.Request) bool {
@@ -46,15 +60,30 @@ func (f *Filter) meets(r *recording.Request) bool {
 	if f.began == 0 {
 		f.began = r.TimeNS
 	}
+	if len(f.IDs) > 0 && !f.isAskedFor(r.ID) {
+		return false
+	}
 	switch {
 	case len(f.Methods) > 0 && !slices.ContainsFunc(f.Methods, func(m string) bool { return m == string(r.Method) }),
-		len(f.IDs) > 0 && !slices.ContainsFunc(f.IDs, func(id string) bool { return id == string(r.ID) }),
-		len(f.Paths) > 0 && !slices.ContainsFunc(f.Paths, func(g *Glob) bool { return g.match(path(r.URI)) }),
+		len(f.Paths) > 0 && !slices.ContainsFunc(f.Paths, func(g Glob) bool { return g.match(path(r.URI)) }),
 		f.Since.given() && r.TimeNS < f.Since.after(f.began),
 		f.Until.given() && r.TimeNS >= f.Until.after(f.began):
 		return false
 	}
 	return f.Percent == nil || share(r, f.seen) < *f.Percent
+}
+
+func (f *Filter) isAskedFor(id []byte) bool {
+	for _, asked := range f.IDs {
+		if asked == string(id) {
+			if f.found == nil {
+				f.found = make(map[string]bool)
+			}
+			f.found[asked] = true
+			return true
+		}
+	}
+	return false
 }
 
 // path cuts the query off a target.
@@ -82,21 +111,18 @@ func share(r *recording.Request, number int64) float64 {
 }
 
 // Glob is a pattern in which * stands for any bytes, / included, and ? for one.
-type Glob struct{ pattern string }
-
-// NewGlob makes a pattern.
-func NewGlob(text string) *Glob { return &Glob{text} }
+type Glob string
 
 // match tries each * with nothing and then with one byte more whenever what
 // follows it doesn't match; only the last * has to be tried again.
-func (g *Glob) match(text []byte) bool {
+func (g Glob) match(text []byte) bool {
 	p, t, star, mark := 0, 0, -1, 0
 	for t < len(text) {
 		switch {
-		case p < len(g.pattern) && g.pattern[p] == '*':
+		case p < len(g) && g[p] == '*':
 			star, mark = p, t
 			p++
-		case p < len(g.pattern) && (g.pattern[p] == '?' || g.pattern[p] == text[t]):
+		case p < len(g) && (g[p] == '?' || g[p] == text[t]):
 			p++
 			t++
 		case star >= 0:
@@ -106,7 +132,7 @@ func (g *Glob) match(text []byte) bool {
 			return false
 		}
 	}
-	return strings.Trim(g.pattern[p:], "*") == ""
+	return strings.Trim(string(g[p:]), "*") == ""
 }
 
 // Moment is a time, or a time since the first record.

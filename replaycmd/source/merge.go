@@ -28,9 +28,10 @@ const (
 )
 
 // Merge gives the records of several files in the order of their times. Files
-// are open only while their times overlap. Records without a time keep their
-// places.
+// are open only while their times overlap; streams, of whose times nothing is
+// known, are open from the start. Records without a time keep their places.
 type Merge struct {
+	ctx     context.Context
 	notes   func(error)
 	waiting []*file // by the time of their first records
 	open    []*file
@@ -46,12 +47,16 @@ type Merge struct {
 
 // Open opens recordings. What is missing or no recording is an error. A file that
 // is empty is a note, and so is one that is damaged, of type *UnreadableError: up
-// to there its records are given.
-func Open(names []string, stdin io.Reader, notes func(error)) (*Merge, error) {
-	m := &Merge{notes: notes}
+// to there its records are given. With the end of ctx reading ends, the error is
+// context.Canceled then.
+func Open(ctx context.Context, names []string, stdin io.Reader, notes func(error)) (*Merge, error) {
+	m := &Merge{ctx: ctx, notes: notes}
 	for order, name := range names {
-		if name == Stdin {
-			m.waiting = append(m.waiting, &file{name: "standard input", order: order, Reader: recording.NewReader(stdin)})
+		if ctx.Err() != nil {
+			return nil, context.Canceled
+		}
+		if IsStream(name) {
+			m.waiting = append(m.waiting, &file{name: title(name), order: order, Reader: recording.NewReader(OpenStream(ctx, name, stdin))})
 			continue
 		}
 		f, err := scan(name, order)
@@ -75,12 +80,23 @@ func Open(names []string, stdin io.Reader, notes func(error)) (*Merge, error) {
 	return m, nil
 }
 
+// title is what users call a file.
+func title(name string) string {
+	if name == Stdin {
+		return "standard input"
+	}
+	return name
+}
+
 // Progress is how much of the files has been read, in bytes on disk, and how
 // large they are.
 func (m *Merge) Progress() (done, size int64) { return m.done.Load(), m.size }
 
 // Next gives the record that comes next in time.
 func (m *Merge) Next() (*recording.Request, error) {
+	if m.ctx.Err() != nil {
+		return nil, context.Canceled
+	}
 	if m.current != nil {
 		m.free = append(m.free, m.current)
 		m.current = nil
@@ -124,11 +140,12 @@ func (m *Merge) lowest() *file {
 func (m *Merge) behind() *file {
 	for len(m.waiting) > 0 {
 		next := m.waiting[0]
-		if len(m.open) > 0 && (next.first == 0 || next.first > m.lowest().highest) {
+		isStream := next.Reader != nil
+		if len(m.open) > 0 && !isStream && (next.first == 0 || next.first > m.lowest().highest) {
 			break
 		}
 		m.waiting = m.waiting[1:]
-		if next.Reader == nil {
+		if !isStream {
 			if err := next.open(&m.done); err != nil {
 				m.notes(&UnreadableError{next.name, err})
 				continue
@@ -147,10 +164,10 @@ func (m *Merge) read(f *file) error {
 	r, err := f.Next()
 	switch {
 	case errors.Is(err, io.EOF):
+	case err != nil && m.ctx.Err() != nil: // that has ended, not the recording
+		return context.Canceled
 	case errors.Is(err, recording.ErrNotRecording):
 		return fmt.Errorf("%s is not a recording", f.name)
-	case errors.Is(err, context.Canceled): // the reader's context has ended, not the recording
-		return context.Canceled
 	case err != nil:
 		m.notes(&UnreadableError{f.name, err})
 	default:
