@@ -78,10 +78,8 @@ type table struct {
 
 // table starts a table without any field.
 func (e *Encoder) table(l *layout) table {
-	vtable := (4 + 2*len(l.slots) + 3) &^ 3
-	for (len(e.dst)-e.start+vtable)%8 != 4 {
-		e.dst = append(e.dst, 0)
-	}
+	e.dst = append(e.dst, "\x00\x00\x00\x00\x00\x00\x00"[:l.padding(len(e.dst)-e.start)]...)
+	vtable := l.vtable()
 	t := table{vtable: len(e.dst), at: len(e.dst) + vtable, layout: l}
 	for range (vtable + int(l.size)) / 4 {
 		e.dst = append(e.dst, 0, 0, 0, 0)

@@ -12,6 +12,18 @@ type layout struct {
 	slots []uint16
 }
 
+// vtable is the size of the vtable, which comes right before the table.
+func (l *layout) vtable() int { return (4 + 2*len(l.slots) + 3) &^ 3 }
+
+// padding is how many bytes the vtable is put off if so many of the FlatBuffer
+// come before.
+func (l *layout) padding(before int) int { return (4 - before - l.vtable()) & 7 }
+
+// end is where a table ends if so many bytes of the FlatBuffer come before it.
+func (l *layout) end(before int) int {
+	return before + l.padding(before) + l.vtable() + int(l.size)
+}
+
 const (
 	requestID = iota
 	requestMethod

@@ -5,7 +5,7 @@ package recording
 
 // Size gives the number of bytes that Append adds for r.
 func Size(r *Request) int {
-	n := prefixSize + rootSize + 32 + int(requestLayout.size)
+	n := requestLayout.end(rootSize)
 	for _, data := range [...][]byte{r.ID, r.Method, r.URI, r.Headers, r.Body} {
 		n += vectorSize(data)
 	}
@@ -13,13 +13,12 @@ func Size(r *Request) int {
 		n += textSize(data)
 	}
 	if r.Response != nil {
-		n = (n - prefixSize + 7) &^ 7
-		n += prefixSize + 20 + int(responseLayout.size)
+		n = responseLayout.end(n)
 		for _, data := range [...][]byte{r.Response.Headers, r.Response.Body, r.Response.Trailers, r.Response.Error} {
 			n += textSize(data)
 		}
 	}
-	return n
+	return prefixSize + n
 }
 
 func vectorSize(data []byte) int { return 4 + len(data) + 4 - len(data)%4 }
