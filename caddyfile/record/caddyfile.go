@@ -58,11 +58,11 @@ func (o *Options) option(d *caddyfile.Dispenser) (err error) {
 	case "prefix":
 		o.Prefix, err = words.Arg(d, recorder.ParsePrefix)
 	case "compression":
-		words := d.RemainingArgs()
-		if len(words) == 0 {
+		args := d.RemainingArgs()
+		if len(args) == 0 {
 			return d.ArgErr()
 		}
-		if o.Compression, err = recorder.ParseCompression(strings.Join(words, " ")); err != nil {
+		if o.Compression, err = recorder.ParseCompression(strings.Join(args, " ")); err != nil {
 			return d.Errf("parsing compression: %v", err)
 		}
 	case "rotate_size":
