@@ -77,6 +77,7 @@ func TestBadOptionsAreRefusedWithTheirLine(t *testing.T) {
 		"redact":               "wrong argument count",
 		"redact a:b":           "parsing redact: 'a:b' is not a header field name",
 		"mode 0999":            "parsing mode: '0999' is not a file mode: expected an octal number like 0600, at Testfile:2",
+		"mode 0440":            "parsing mode: '0440' does not let the owner read and write: expected a file mode like 0600, at Testfile:2",
 		"compression":          "wrong argument count",
 		"compression gzip":     "parsing compression: 'gzip' is not a compression",
 		"prefix a/b":           "parsing prefix: 'a/b' cannot start a file name",

@@ -65,7 +65,8 @@ type Options struct {
 	// case of letters. Default: none.
 	Redact []string `json:"redact,omitempty"`
 
-	// The permissions of the files, in octal, whatever the umask is. Default: `0600`.
+	// The permissions of the files, in octal, whatever the umask is. Their owner
+	// may read and write them. Default: `0600`.
 	Mode recorder.Mode `json:"mode,omitempty"`
 }
 

@@ -9,7 +9,9 @@ import (
 	"strconv"
 )
 
-// Mode is the permissions of a file. As text it is an octal number: `0600`.
+// Mode is the permissions of a file. As text it is an octal number: `0600`. The
+// owner may read and write the file: what a crash leaves is read and cut by the
+// next recorder.
 type Mode fs.FileMode
 
 // ParseMode reads the text form.
@@ -17,6 +19,9 @@ func ParseMode(text string) (Mode, error) {
 	n, err := strconv.ParseUint(text, 8, 32)
 	if err != nil || n == 0 || n > uint64(fs.ModePerm) {
 		return 0, fmt.Errorf("'%s' is not a file mode: expected an octal number like 0600", text)
+	}
+	if n&0o600 != 0o600 {
+		return 0, fmt.Errorf("'%s' does not let the owner read and write: expected a file mode like 0600", text)
 	}
 	return Mode(n), nil
 }

@@ -74,7 +74,7 @@ func TestTextForms(t *testing.T) {
 			t.Errorf("on_overflow '%s' was accepted", text)
 		}
 	}
-	for _, text := range []string{"", "0999", "01777", "0", "rw", "-600"} {
+	for _, text := range []string{"", "0999", "01777", "0", "rw", "-600", "0400", "0440", "0266", "0077"} {
 		if new(Mode).UnmarshalText([]byte(text)) == nil {
 			t.Errorf("mode '%s' was accepted", text)
 		}
