@@ -4,6 +4,7 @@
 package blackhole
 
 import (
+	"cmp"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -27,8 +28,9 @@ func init() {
 // files that `caddy replay` sends again.
 //
 // Recording never stands between a request and its answer: what cannot be
-// recorded is counted and reported once a minute. Only when memory is full of
-// records that wait for the disk do requests wait, unless `on_overflow` is `drop`.
+// recorded is counted and reported once a minute. Only when memory is full do
+// requests wait, unless `on_overflow` is `drop`: for the disk, and those with
+// large bodies also for others whose bodies are still coming.
 type Handler struct {
 	// The name by which metrics and logs tell blackholes apart. Default:
 	// `blackhole`.
@@ -57,7 +59,6 @@ type Handler struct {
 	// site that is nothing but this handler.
 	Express bool `json:"express,omitempty"`
 
-	logger   *zap.Logger
 	pool     *express.Pool // nil: no connection is taken over
 	metrics  *blackholeMetrics
 	answer   answer
@@ -74,18 +75,16 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 
 // Provision prepares the answer and the recorder.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
-	if h.Name == "" {
-		h.Name = "blackhole"
-	}
-	h.logger = ctx.Logger().With(zap.String("blackhole", h.Name))
+	name := cmp.Or(h.Name, "blackhole")
+	logger := ctx.Logger().With(zap.String("blackhole", name))
 	if h.answer, err = newAnswer(h.Status, h.Headers, h.Body); err != nil {
 		return err
 	}
-	if h.metrics, err = newMetrics(ctx.GetMetricsRegistry(), h.Name); err != nil {
+	if h.metrics, err = newMetrics(ctx.GetMetricsRegistry(), name); err != nil {
 		return err
 	}
 	if h.Express {
-		if h.pool, err = express.NewPool(ctx, h.Name, h); err != nil {
+		if h.pool, err = express.NewPool(ctx, name, h); err != nil {
 			return err
 		}
 	}
@@ -96,10 +95,10 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if h.recorder, err = acquire(h.Name, options, h.logger, h.metrics); err != nil {
+	if h.recorder, err = acquire(name, options, logger, h.metrics); err != nil {
 		return err
 	}
-	return h.recorder.follow(ctx, h.logger)
+	return h.recorder.follow(ctx, logger)
 }
 
 // Cleanup lets go of the recorder, which ends with the last handler and the

@@ -88,7 +88,7 @@ func (h *Handler) field(d *caddyfile.Dispenser) error {
 	if err != nil {
 		return err
 	}
-	if err := checkField(name, value); err != nil {
+	if err := refuseFraming(name); err != nil {
 		return d.Errf("parsing header: %v", err)
 	}
 	if h.Headers == nil {
@@ -98,6 +98,7 @@ func (h *Handler) field(d *caddyfile.Dispenser) error {
 	return nil
 }
 
+// parseStatus reads the status of an answer.
 func parseStatus(text string) (int, error) {
 	status, err := strconv.Atoi(text)
 	if err != nil || status < 200 || status > 599 {

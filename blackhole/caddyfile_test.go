@@ -109,7 +109,7 @@ func TestBadJSONIsRefusedNamingTheField(t *testing.T) {
 	}
 	s := caddytest.Run(t, site(caddytest.Addr(t), "respond ok"))
 	for handler, want := range map[string]string{
-		`"status":99`:                     "status: 99",
+		`"status":99`:                     "status: '99' is not the status of an answer: expected 200 to 599",
 		`"headers":{"A b":["c"]}`:         "headers: 'A b'",
 		`"percent":101`:                   "percentage",
 		`"record":{}`:                     "record: a directory is needed",

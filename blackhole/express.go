@@ -52,15 +52,7 @@ func describeExchange(d *recorder.Draft, x *express.Exchange) {
 	if x.TLS != nil {
 		d.Scheme = d.Text("https")
 	}
-	d.URI = d.Text(x.Target)
-	if uri := x.Get("X-Original-URI"); uri != "" {
-		d.URI = d.Text(uri)
-	}
-	if id := x.Get("X-Request-ID"); id != "" {
-		d.ID = d.Text(id)
-	} else {
-		d.ID = d.NewID()
-	}
+	identify(d, x.Target, x.Get("X-Original-URI"), x.Get("X-Request-ID"))
 	d.AddField("Host", x.Host)
 	for _, field := range x.Fields {
 		if field.Is("Host") {

@@ -4,6 +4,7 @@
 package blackhole
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -19,7 +20,6 @@ import (
 func describe(d *recorder.Draft, r *http.Request) {
 	d.TimeNS = time.Now().UnixNano()
 	d.Method = d.Text(r.Method)
-	d.URI = d.Text(r.RequestURI)
 	d.Host = d.Text(r.Host)
 	d.Proto = d.Text(r.Proto)
 	d.Remote = d.Text(r.RemoteAddr)
@@ -27,15 +27,20 @@ func describe(d *recorder.Draft, r *http.Request) {
 	if r.TLS != nil {
 		d.Scheme = d.Text("https")
 	}
-	if uri := first(r.Header["X-Original-Uri"]); uri != "" {
-		d.URI = d.Text(uri)
-	}
-	if id := first(r.Header["X-Request-Id"]); id != "" {
-		d.ID = d.Text(id)
-	} else {
-		d.ID = d.NewID()
-	}
+	identify(d, r.RequestURI, first(r.Header["X-Original-Uri"]), first(r.Header["X-Request-Id"]))
 	describeHeader(d, r)
+}
+
+// identify fills in the target and the ID, by X-Original-URI and X-Request-ID if
+// the request has them: a proxy in front that mirrors it may have changed its
+// target.
+func identify(d *recorder.Draft, target, originalURI, requestID string) {
+	d.URI = d.Text(cmp.Or(originalURI, target))
+	if requestID == "" {
+		d.ID = d.NewID()
+	} else {
+		d.ID = d.Text(requestID)
+	}
 }
 
 func first(values []string) string {
