@@ -65,22 +65,31 @@ var released struct {
 	recorders []*sharedRecorder
 }
 
-// Destruct has everything written and the file finished.
+// Destruct has everything written and the file finished. When Caddy exits it
+// only begins with that: closeReleased waits for all recorders at the same time.
 func (s *sharedRecorder) Destruct() error {
-	s.Close()
+	s.end(caddy.Exiting())
+	return nil
+}
+
+func (s *sharedRecorder) end(exiting bool) {
+	if exiting {
+		go s.Close()
+	} else {
+		s.Close()
+	}
 	released.Lock()
 	defer released.Unlock()
 	released.recorders = append(released.recorders, s)
 	recent := max(0, len(released.recorders)-mostReleased)
 	older := slices.DeleteFunc(released.recorders[:recent], func(r *sharedRecorder) bool { return !r.Running() })
 	released.recorders = append(older, released.recorders[recent:]...)
-	return nil
 }
 
 func init() { caddy.OnExit(func(context.Context) { closeReleased() }) }
 
-// closeReleased has written what requests brought to recorders after these were
-// released. Caddy calls it at the end of a process when all modules are cleaned
+// closeReleased waits until all is written that requests brought to recorders
+// before and after these were released. Caddy calls it at the end of a process when all modules are cleaned
 // up, in no certain order: a tee may send its last copies after a blackhole
 // behind it is released.
 func closeReleased() {
