@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -251,8 +252,82 @@ func TestPanicOfTheWriterEndsNothing(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		addText(t, r, "2", "x")
 		r.Close()
-		if got := bodies(t, dir); len(got) != 1 || got["2"] == "" || r.Waiting() != 0 {
+		if got := bodies(t, dir); len(got) != 1 || got["2"] == "" || r.Waiting() != 0 || w.droppedFor(NotWritten) != 1 {
+			t.Errorf("got %v, %d bytes waiting, %d records lost", got, r.Waiting(), w.droppedFor(NotWritten))
+		}
+	})
+}
+
+// panickyFile panics in its second write, halfway.
+type panickyFile struct {
+	*os.File
+	writes int
+}
+
+func (f *panickyFile) Write(p []byte) (int, error) {
+	if f.writes++; f.writes == 2 {
+		_, _ = f.File.Write(p[:len(p)/2])
+		panic("halfway")
+	}
+	return f.File.Write(p)
+}
+
+// TestFileInWhichTheWriterPanicsIsRepaired holds that such a file is let go,
+// and finished like what a crash leaves.
+func TestFileInWhichTheWriterPanicsIsRepaired(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWitness()
+		r := New(testOptions(dir), w)
+		r.create = func(o *Options, now time.Time) (*output, error) {
+			out, err := create(o, now)
+			if err == nil && len(filesIn(t, dir)) == 1 {
+				out.file = &panickyFile{File: out.file.(*os.File)}
+			}
+			return out, err
+		}
+		for i := range 4 {
+			addText(t, r, fmt.Sprint(i), noise(1000))
+			time.Sleep(2 * time.Second)
+		}
+		time.Sleep(tidyEvery)
+		synctest.Wait()
+		r.Close()
+		if got := bodies(t, dir); len(got) != 3 || got["1"] != "" || r.Waiting() != 0 {
 			t.Errorf("got %v, %d bytes waiting", got, r.Waiting())
+		}
+		if len(w.adoptedSoFar()) != 1 || w.droppedFor(NotWritten) != 1 || w.failures(WriteFile) != 1 {
+			t.Errorf("adopted %v, lost %d, %d failures", w.adoptedSoFar(), w.droppedFor(NotWritten), w.failures(WriteFile))
+		}
+	})
+}
+
+// panickyObserver panics when it first hears of a file left behind.
+type panickyObserver struct {
+	*witness
+	once sync.Once
+}
+
+func (o *panickyObserver) Adopted(path string, lost int64) {
+	o.once.Do(func() { panic("once") })
+	o.witness.Adopted(path, lost)
+}
+
+func TestPanicBetweenWritesLeavesNoFileOpen(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWitness()
+		r := New(testOptions(dir), &panickyObserver{witness: w})
+		addText(t, r, "1", "x")
+		time.Sleep(2 * time.Second)
+		if err := os.WriteFile(filepath.Join(dir, leftBehind+".fbf.lz4"+openExtension), []byte("no frame"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * tidyEvery)
+		addText(t, r, "2", "x")
+		r.Close()
+		if got := bodies(t, dir); len(got) != 2 || len(w.adoptedSoFar()) != 1 || w.failures(WriteFile) != 1 {
+			t.Errorf("got %v, adopted %v, %d failures", got, w.adoptedSoFar(), w.failures(WriteFile))
 		}
 	})
 }

@@ -26,8 +26,7 @@ var errGone = errors.New("the file that was being written was moved or deleted")
 func (f *files) append(frame []byte, records int) bool {
 	if f.current != nil && f.current.gone() {
 		f.troubles.failed(LostFile, errGone, "", 0)
-		f.current.file.Close()
-		f.current = nil
+		f.abandon()
 	}
 	if f.current != nil && f.current.size > 0 && f.current.size+int64(len(frame)) > f.options.RotateSize {
 		f.rotate()
@@ -78,6 +77,15 @@ func (f *files) rotate() {
 func (f *files) retire(now time.Time) {
 	if f.current != nil && now.Sub(f.current.opened) >= f.options.RotateEvery {
 		f.finish()
+	}
+}
+
+// abandon leaves the current file, if there is one, as it is. If it is still
+// there it is adopted later, like what a crash leaves.
+func (f *files) abandon() {
+	if f.current != nil {
+		f.current.file.Close()
+		f.current = nil
 	}
 }
 

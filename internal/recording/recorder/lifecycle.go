@@ -18,29 +18,21 @@ func (r *Recorder) enter() {
 	defer r.mu.Unlock()
 	if !r.running.Load() {
 		r.running.Store(true)
+		before := r.finished
 		r.finished = make(chan struct{})
-		go r.run(r.finished)
+		go r.run(before, r.finished)
 	}
 }
 
-// leave ends a use. The last one lets a closed recorder end.
-func (r *Recorder) leave() {
-	if r.inUse.Add(-1) == 0 && r.closing.Load() {
-		r.queue.notify()
-	}
-}
+// leave ends a use. A closed recorder ends after the last one.
+func (r *Recorder) leave() { r.inUse.Add(-1) }
 
 // Close writes all that was added and finishes the file. Drafts that are in
-// use then, and even later ones, are recorded as well: the goroutine ends with
-// the last of them. Another Close has those written that have come since.
+// use then, and even later ones, are recorded as well, and written soon after
+// the last of them. Another Close has those written at once that have come since.
 func (r *Recorder) Close() {
 	r.closing.Store(true)
-	r.mu.Lock()
-	running, finished := r.running.Load(), r.finished
-	r.mu.Unlock()
-	if !running {
-		return
-	}
+	finished := r.end()
 	patience := time.NewTimer(closePatience)
 	defer patience.Stop()
 	done := make(chan struct{})
@@ -58,7 +50,21 @@ func (r *Recorder) Close() {
 }
 
 // Running tells whether the recorder has something to write or to wait for.
-func (r *Recorder) Running() bool { return r.running.Load() }
+func (r *Recorder) Running() bool {
+	select {
+	case <-r.end():
+		return false
+	default:
+		return true
+	}
+}
+
+// end is closed when the goroutine that was begun last has ended.
+func (r *Recorder) end() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.finished
+}
 
 // StopWaiting has requests go on that wait for memory; their records are lost.
 func (r *Recorder) StopWaiting() { r.budget.stopWaiting() }

@@ -22,11 +22,6 @@ func (q *queue) push(b *batch) {
 	q.mu.Lock()
 	q.batches = append(q.batches, b)
 	q.mu.Unlock()
-	q.notify()
-}
-
-// notify wakes the writer.
-func (q *queue) notify() {
 	select {
 	case q.wake <- struct{}{}:
 	default:

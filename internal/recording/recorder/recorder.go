@@ -29,8 +29,8 @@ type Recorder struct {
 	writing atomic.Int64 // since when the batch waits that is being written, Unix ns; 0: none is
 
 	mu       sync.Mutex
-	running  atomic.Bool // changes under mu
-	finished chan struct{}
+	running  atomic.Bool   // changes under mu
+	finished chan struct{} // closed when the last goroutine has ended
 	finish   chan chan struct{}
 }
 
@@ -43,11 +43,13 @@ func New(options Options, observer Observer) *Recorder {
 		shards:   make([]shard, min(runtime.GOMAXPROCS(0), 16)),
 		queue:    newQueue(),
 		create:   create,
+		finished: make(chan struct{}),
 		finish:   make(chan chan struct{}),
 
 		// Batches of an eighth let files come close to their size.
 		batchSize: int(max(1, min(largestBatch, options.RotateSize/8))),
 	}
+	close(r.finished) // none runs
 	r.drafts.New = func() any { return new(Draft) }
 	r.batches.New = func() any { return &batch{records: make([]byte, 0, r.batchSize)} }
 	return r

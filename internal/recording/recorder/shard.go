@@ -41,9 +41,6 @@ func (r *Recorder) put(d *Draft, size int64) {
 	}
 	s.batch.records = d.encoder.Append(s.batch.records, &d.Request)
 	s.batch.count++
-	if r.closing.Load() {
-		r.sealShard(s)
-	}
 }
 
 // lockShard gives a shard that nobody uses, the first if possible: so requests

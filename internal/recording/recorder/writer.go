@@ -4,6 +4,7 @@
 package recorder
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 )
@@ -64,6 +65,12 @@ func (w *writer) load() []*lane {
 func (w *writer) write(l *lane) {
 	r, b := w.recorder, l.batch
 	defer r.recycle(b)
+	defer func() {
+		if p := recover(); p != nil {
+			r.troubles.failed(WriteFile, fmt.Errorf("panic: %v", p), NotWritten, b.count)
+			w.files.abandon()
+		}
+	}()
 	if l.err != nil {
 		r.troubles.failed(WriteFile, l.err, NotWritten, b.count)
 		return
