@@ -39,10 +39,12 @@ func (d *Draft) grow(ctx context.Context) bool {
 	}
 	want := min(max(2*have, 4<<10), most)
 	if want > freeBody {
-		if err := d.take(ctx, want-d.reserved); err != nil {
+		more := want - d.reserved
+		if err := d.recorder.budget.grow(ctx, d, more); err != nil {
 			d.lose(err)
 			return false
 		}
+		d.reserved += more
 	}
 	larger := make([]byte, len(d.Body), want)
 	copy(larger, d.Body)

@@ -19,11 +19,14 @@ var (
 // disk.
 //
 // Bodies grow while others do, so all the memory may be held by records of
-// which none is complete. One record may then go beyond the limit, if nothing
-// waits for the disk whose memory would come free: so one always gets through.
+// which none is complete, and whose clients may be slow. When nothing waits for
+// the disk, whose memory would come free, two may go beyond the limit: a body
+// that grows, and a complete record. So one body always gets through, and
+// complete records wait for the disk only, never for bodies.
 type budget struct {
 	limit    int64
 	drop     bool
+	flush    func() // has the writer begin with what is queued
 	used     atomic.Int64
 	queued   atomic.Int64 // the part of used that waits for the disk
 	waiters  atomic.Int32
@@ -32,16 +35,50 @@ type budget struct {
 
 	mu       sync.Mutex
 	room     chan struct{} // closed when there is room again
-	borrower *Draft
+	borrower *Draft        // whose body goes beyond the limit
 }
 
-func newBudget(limit int64, drop bool) *budget {
-	return &budget{limit: limit, drop: drop, room: make(chan struct{}), stopping: make(chan struct{})}
+func newBudget(limit int64, drop bool, flush func()) *budget {
+	return &budget{limit: limit, drop: drop, flush: flush, room: make(chan struct{}), stopping: make(chan struct{})}
 }
 
-// take gets n bytes for a draft. If there are none it fails or waits, as
-// configured; while it waits it has the queue written by calling flush.
-func (b *budget) take(ctx context.Context, d *Draft, n int64, flush func()) error {
+// grow gets n bytes for the body of a draft.
+func (b *budget) grow(ctx context.Context, d *Draft, n int64) error {
+	return b.take(ctx, n, func() bool { return b.lend(d) })
+}
+
+// lend lets a body grow beyond the limit. Its turn begins when nothing waits
+// for the disk and ends when its record is added or lost.
+func (b *budget) lend(d *Draft) bool {
+	if b.borrower == nil && b.queued.Load() == 0 {
+		b.borrower = d
+		d.borrowing = true
+	}
+	return b.borrower == d
+}
+
+// complete gets the bytes that a complete record of some size lacks, and
+// counts it among those that wait for the disk.
+func (b *budget) complete(ctx context.Context, size, lacks int64) error {
+	counted := false
+	if lacks > 0 {
+		err := b.take(ctx, lacks, func() bool {
+			counted = b.queued.CompareAndSwap(0, size)
+			return counted
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !counted {
+		b.queued.Add(size)
+	}
+	return nil
+}
+
+// take gets n bytes, beyond the limit if that is allowed. If there are none it
+// fails or waits, as configured.
+func (b *budget) take(ctx context.Context, n int64, beyond func() bool) error {
 	if b.fits(n) {
 		return nil
 	}
@@ -53,16 +90,14 @@ func (b *budget) take(ctx context.Context, d *Draft, n int64, flush func()) erro
 			b.mu.Unlock()
 			return nil
 		}
-		if b.queued.Load() == 0 && (b.borrower == nil || b.borrower == d) {
-			b.borrower = d
-			d.borrowing = true
+		if beyond() {
 			b.used.Add(n)
 			b.mu.Unlock()
 			return nil
 		}
 		room := b.room
 		b.mu.Unlock()
-		flush()
+		b.flush()
 		if b.drop {
 			return errFull
 		}
@@ -76,12 +111,17 @@ func (b *budget) take(ctx context.Context, d *Draft, n int64, flush func()) erro
 	}
 }
 
+// fits takes n bytes if the limit lets it.
 func (b *budget) fits(n int64) bool {
-	if b.used.Add(n) <= b.limit {
-		return true
+	for {
+		used := b.used.Load()
+		if used+n > b.limit {
+			return false
+		}
+		if b.used.CompareAndSwap(used, used+n) {
+			return true
+		}
 	}
-	b.used.Add(-n)
-	return false
 }
 
 // release gives n bytes back.

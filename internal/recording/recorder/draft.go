@@ -42,12 +42,7 @@ func (r *Recorder) Begin() *Draft {
 // Release ends the use of the draft and of all that its request holds.
 func (d *Draft) Release() {
 	r := d.recorder
-	if d.reserved > 0 {
-		r.budget.release(d.reserved)
-	}
-	if d.borrowing {
-		r.budget.repay(d)
-	}
+	d.giveBack()
 	body := d.Body[:0]
 	if cap(body) > freeBody {
 		body = nil
@@ -102,18 +97,23 @@ func (d *Draft) addField(lines []byte, name, value string) []byte {
 	return recording.AppendField(lines, name, value)
 }
 
-// take gets memory for the draft.
-func (d *Draft) take(ctx context.Context, n int64) error {
-	if err := d.recorder.budget.take(ctx, d, n, d.recorder.seal); err != nil {
-		return err
+// giveBack ends the draft's claim on memory.
+func (d *Draft) giveBack() {
+	if d.reserved > 0 {
+		d.recorder.budget.release(d.reserved)
+		d.reserved = 0
 	}
-	d.reserved += n
-	return nil
+	if d.borrowing {
+		d.recorder.budget.repay(d)
+		d.borrowing = false
+	}
 }
 
-// lose gives the record up.
+// lose gives the record up, and its memory: its client may still send for long.
 func (d *Draft) lose(err error) {
 	d.lost = true
+	d.Body = nil
+	d.giveBack()
 	reason := ClientLeft
 	switch {
 	case errors.Is(err, errFull):
@@ -136,11 +136,11 @@ func (d *Draft) Add(ctx context.Context) {
 		d.recorder.troubles.failed(TakeMemory, fmt.Errorf("a record of %d bytes is too large", size), NotEncodable, 1)
 		return
 	}
-	if more := size - d.reserved; more > 0 {
-		if err := d.take(ctx, more); err != nil {
-			d.lose(err)
-			return
-		}
+	lacks := max(0, size-d.reserved)
+	if err := d.recorder.budget.complete(ctx, size, lacks); err != nil {
+		d.lose(err)
+		return
 	}
+	d.reserved += lacks
 	d.recorder.put(d, size)
 }

@@ -293,7 +293,7 @@ func TestFileInWhichTheWriterPanicsIsRepaired(t *testing.T) {
 		time.Sleep(tidyEvery)
 		synctest.Wait()
 		r.Close()
-		if got := bodies(t, dir); len(got) != 3 || got["1"] != "" || r.Waiting() != 0 {
+		if got := bodies(t, dir); len(got) != 3 || got["1"] != "" || r.Waiting() != 0 || r.queue.unwritten.Load() != 0 {
 			t.Errorf("got %v, %d bytes waiting", got, r.Waiting())
 		}
 		if len(w.adoptedSoFar()) != 1 || w.droppedFor(NotWritten) != 1 || w.failures(WriteFile) != 1 {

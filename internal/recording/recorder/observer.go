@@ -54,7 +54,7 @@ const (
 	LostFile   Operation = "lost"   // a file that was being written was moved or deleted
 	AdoptFile  Operation = "adopt"  // a file left behind
 	DeleteFile Operation = "delete" // what retention lets go
-	TakeMemory Operation = "memory" // for a record
+	TakeMemory Operation = "memory" // for a record, or the record is larger than any can be
 )
 
 // Operations are all of them.

@@ -5,20 +5,23 @@ package recorder
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // queue holds the batches that wait to be written, in order. How many there
 // are is bounded by the memory that records may take.
 type queue struct {
-	mu      sync.Mutex
-	batches []*batch
-	wake    chan struct{} // has something when there may be batches to write
+	mu        sync.Mutex
+	batches   []*batch
+	unwritten atomic.Int64  // batches that are here or being written
+	wake      chan struct{} // has something when there may be batches to write
 }
 
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 
 func (q *queue) push(b *batch) {
+	q.unwritten.Add(1)
 	q.mu.Lock()
 	q.batches = append(q.batches, b)
 	q.mu.Unlock()

@@ -39,7 +39,6 @@ func New(options Options, observer Observer) *Recorder {
 	r := &Recorder{
 		options:  options,
 		troubles: newTroubles(observer),
-		budget:   newBudget(options.Memory, options.OnOverflow.drop),
 		shards:   make([]shard, min(runtime.GOMAXPROCS(0), 16)),
 		queue:    newQueue(),
 		create:   create,
@@ -50,6 +49,7 @@ func New(options Options, observer Observer) *Recorder {
 		batchSize: int(max(1, min(largestBatch, options.RotateSize/8))),
 	}
 	close(r.finished) // none runs
+	r.budget = newBudget(options.Memory, options.OnOverflow.drop, r.hurry)
 	r.drafts.New = func() any { return new(Draft) }
 	r.batches.New = func() any { return &batch{records: make([]byte, 0, r.batchSize)} }
 	return r

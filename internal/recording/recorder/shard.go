@@ -4,6 +4,7 @@
 package recorder
 
 import (
+	"bytes"
 	"sync"
 	"time"
 )
@@ -13,14 +14,15 @@ import (
 type shard struct {
 	mu    sync.Mutex
 	batch *batch
-	_     [40]byte // keeps shards on cache lines of their own
+	_     [48]byte // keeps shards on cache lines of their own
 }
 
-// put adds an encoded draft, whose memory is taken, to a batch.
+// put encodes a draft, whose memory is taken, into a batch.
 func (r *Recorder) put(d *Draft, size int64) {
-	r.budget.release(d.reserved - size) // of a body's memory more than its bytes is taken
+	if spare := d.reserved - size; spare > 0 { // memory of a body grows faster than the body
+		r.budget.release(spare)
+	}
 	d.reserved = 0
-	r.budget.queued.Add(size)
 	if size > int64(r.batchSize)/2 {
 		own := &batch{records: make([]byte, 0, size), since: time.Now(), count: 1}
 		own.records = d.encoder.Append(own.records, &d.Request)
@@ -28,6 +30,13 @@ func (r *Recorder) put(d *Draft, size int64) {
 		r.queue.push(own)
 		return
 	}
+	r.addToShard(d, size)
+	if r.budget.waiters.Load() > 0 {
+		r.hurry()
+	}
+}
+
+func (r *Recorder) addToShard(d *Draft, size int64) {
 	s := r.lockShard()
 	defer s.mu.Unlock()
 	if s.batch != nil && len(s.batch.records)+int(size) > r.batchSize {
@@ -56,6 +65,14 @@ func (r *Recorder) lockShard() *shard {
 	return s
 }
 
+// hurry sends all that is in the shards to be written if the writer has nothing
+// to do. Otherwise whoever waits for memory is woken when it has written that.
+func (r *Recorder) hurry() {
+	if r.queue.unwritten.Load() == 0 {
+		r.seal()
+	}
+}
+
 // seal sends all that is in the shards to be written.
 func (r *Recorder) seal() {
 	for i := range r.shards {
@@ -66,9 +83,18 @@ func (r *Recorder) seal() {
 	}
 }
 
+// sealShard sends what is in a shard to be written. Only the bytes of records
+// count as memory taken, so few of them do not keep the memory of a whole batch.
 func (r *Recorder) sealShard(s *shard) {
-	if s.batch != nil && s.batch.count > 0 {
-		r.queue.push(s.batch)
-		s.batch = nil
+	b := s.batch
+	if b == nil || b.count == 0 {
+		return
 	}
+	s.batch = nil
+	if len(b.records) < cap(b.records)/2 {
+		few := &batch{records: bytes.Clone(b.records), since: b.since, count: b.count}
+		r.reuse(b)
+		b = few
+	}
+	r.queue.push(b)
 }

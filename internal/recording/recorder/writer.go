@@ -83,8 +83,14 @@ func (w *writer) write(l *lane) {
 // recycle frees the memory of a batch.
 func (r *Recorder) recycle(b *batch) {
 	size := int64(len(b.records))
+	r.reuse(b)
+	r.queue.unwritten.Add(-1)
 	r.budget.queued.Add(-size)
 	r.budget.release(size)
+}
+
+// reuse keeps the memory of a batch for another.
+func (r *Recorder) reuse(b *batch) {
 	if cap(b.records) == r.batchSize {
 		*b = batch{records: b.records[:0]}
 		r.batches.Put(b)
