@@ -23,7 +23,7 @@ trap finish EXIT
 # without the lines that match a pattern.
 variant() {
 	awk -v global="$2" -v site="$3" -v port=$port '
-		/^\t# Neither/ { print global }
+		/^\t# Neither/ { print "\tadmin off"; print global }
 		/^\t# No matchers/ { print site }
 		{ sub(":8080", ":" port); print }' Caddyfile | grep -v "[[:space:]]${4-nothing}" >"$work/$1"
 }
