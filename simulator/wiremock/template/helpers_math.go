@@ -23,8 +23,11 @@ func newDecimal(value any) decimal {
 	if len(text) > longestNumber {
 		text = "0"
 	}
-	rat, ok := new(big.Rat).SetString(strings.TrimSpace(text))
-	if !ok || strings.ContainsAny(text, "/eEpPxX") {
+	rat, ok := new(big.Rat), false
+	if !strings.ContainsAny(text, "/eEpPxX") {
+		rat, ok = rat.SetString(strings.TrimSpace(text))
+	}
+	if !ok {
 		if f, isNumber := number(value); isNumber {
 			if rat = new(big.Rat).SetFloat64(f); rat != nil {
 				return decimal{rat, 0}

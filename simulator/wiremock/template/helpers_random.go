@@ -102,12 +102,12 @@ func uuid(source rand.Source) string {
 func compileRandomInt(c *call) (evaluator, error) {
 	lower, upper := c.option("lower", int64(math.MinInt32)), c.option("upper", int64(math.MaxInt32))
 	return func(s *scope) any {
-		from, ok := number(lower(s))
-		to, both := number(upper(s))
-		if !ok || !both || from >= to || to-from > math.MaxInt64/2 {
+		from, ok := integer(lower(s))
+		to, both := integer(upper(s))
+		if !ok || !both || from >= to {
 			return problem("randomInt needs a lower bound below the upper")
 		}
-		return int64(from) + int64(below(s.request.Random(), uint64(int64(to)-int64(from))))
+		return from + int64(below(s.request.Random(), uint64(to-from)))
 	}, nil
 }
 
@@ -116,10 +116,11 @@ func compileRandomDecimal(c *call) (evaluator, error) {
 	return func(s *scope) any {
 		from, ok := number(lower(s))
 		to, both := number(upper(s))
-		if !ok || !both || from >= to {
+		if !ok || !both || from >= to || !isFinite(to-from) {
 			return problem("randomDecimal needs a lower bound below the upper")
 		}
-		return from + (to-from)*float64(s.request.Random().Uint64()>>11)/(1<<53)
+		share := float64(s.request.Random().Uint64()>>11) / (1 << 53)
+		return from + (to-from)*share
 	}, nil
 }
 

@@ -83,18 +83,31 @@ func truthy(value any) bool {
 	return true
 }
 
-// number gives the value as a number, if it is one or reads as one.
+// number gives the value as a number, if it is one or reads as one. What is not
+// finite is none.
 func number(value any) (float64, bool) {
 	switch v := value.(type) {
 	case int64:
 		return float64(v), true
 	case float64:
-		return v, true
+		return v, isFinite(v)
 	case bool, nil:
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(strings.TrimSpace(toText(value)), 64)
-	return f, err == nil
+	return f, err == nil && isFinite(f)
+}
+
+func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
+// integer gives the value as a number without its fraction, if it is small
+// enough for two of them to be subtracted.
+func integer(value any) (int64, bool) {
+	f, ok := number(value)
+	if !ok || math.Abs(f) >= math.MaxInt64/2 {
+		return 0, false
+	}
+	return int64(f), true
 }
 
 // first gives the first value of a repeated field, so that it compares as text.
