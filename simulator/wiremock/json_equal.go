@@ -165,6 +165,9 @@ func parseEqualToJSON(f *fields, data json.RawMessage) (pattern, error) {
 	if json.Unmarshal(data, &text) == nil {
 		data = json.RawMessage(text)
 	}
+	if len(data) > jsonpath.Largest {
+		return nil, fmt.Errorf("it is larger than the %d bytes up to which a body counts as JSON", jsonpath.Largest)
+	}
 	parsed, err := oj.Parse(data)
 	if err != nil || strings.TrimSpace(string(data)) == "" {
 		return nil, fmt.Errorf("it is not JSON: %v", err)

@@ -14,20 +14,25 @@ import (
 // by recursion. WireMock has the same limit.
 const deepest = 1000
 
-// Valid tells whether a text is JSON that is nested no deeper than 1000 levels.
-func Valid(text string) bool {
-	return nesting(text) <= deepest && json.Valid([]byte(text))
-}
+// Largest is the size in bytes up to which a text counts as JSON: parsed it takes
+// many times its memory.
+const Largest = 4 << 20
 
-// Parse gives JSON as Get takes it; false if the text is none, or is nested
+// Valid tells whether a text is JSON that is no larger than Largest and nested no
 // deeper than 1000 levels.
+func Valid(text string) bool { return !excessive(text) && json.Valid([]byte(text)) }
+
+// Parse gives JSON as Get takes it; false if the text is none, is larger than
+// Largest or is nested deeper than 1000 levels.
 func Parse(text string) (document any, ok bool) {
-	if strings.TrimSpace(text) == "" || nesting(text) > deepest {
+	if excessive(text) || strings.TrimSpace(text) == "" {
 		return nil, false
 	}
 	document, err := oj.ParseString(text)
 	return document, err == nil
 }
+
+func excessive(text string) bool { return len(text) > Largest || nesting(text) > deepest }
 
 // nesting tells how deep JSON is nested without parsing it.
 func nesting(text string) int {

@@ -9,14 +9,17 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	for _, text := range []string{`{}`, ` [1] `, `"[[["`, `null`, strings.Repeat("[", 1000) + strings.Repeat("]", 1000)} {
+	for _, text := range []string{`{}`, ` [1] `, `"[[["`, `null`, strings.Repeat("[", 1000) + strings.Repeat("]", 1000), "1" + strings.Repeat(" ", Largest-1)} {
 		if _, ok := Parse(text); !ok {
 			t.Errorf("%.20s is no JSON", text)
 		}
 	}
-	for _, text := range []string{``, ` `, `x`, `{a:1}`, `[1`, `[1] [2]`, strings.Repeat("[", 1001) + strings.Repeat("]", 1001), strings.Repeat("[", 1<<20)} {
+	for _, text := range []string{``, ` `, `x`, `{a:1}`, `[1`, `[1] [2]`, strings.Repeat("[", 1001) + strings.Repeat("]", 1001), strings.Repeat("[", 1<<20), "1" + strings.Repeat(" ", Largest)} {
 		if got, ok := Parse(text); ok {
 			t.Errorf("%.20s became %v", text, got)
+		}
+		if Valid(text) {
+			t.Errorf("%.20s is valid", text)
 		}
 	}
 }
