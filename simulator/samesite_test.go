@@ -26,6 +26,7 @@ func TestOtherSitesMayNotChangeAnything(t *testing.T) {
 		"other port or host":      {http.Header{"Sec-Fetch-Site": {"same-site"}}, false},
 		"other site, old browser": {http.Header{"Origin": {"https://example.com"}}, false},
 		"hidden origin":           {http.Header{"Origin": {"null"}}, false},
+		"own page, by a link":     {http.Header{"Accept-Language": {"en"}, "Referer": {url + "/page"}}, true},
 	} {
 		for _, step := range []struct {
 			method, path string
@@ -52,6 +53,30 @@ func TestOtherSitesMayNotChangeAnything(t *testing.T) {
 			}
 			var problem struct{ Error string }
 			if json.Unmarshal([]byte(body), &problem) != nil || tc.want || status != 403 || problem.Error == "" {
+				t.Errorf("%s, %s %s: got %d %s", name, step.method, step.path, status, body)
+			}
+		}
+	}
+	for name, header := range map[string]http.Header{
+		"image, plain HTTP":               {"Accept-Language": {"en"}, "Referer": {"http://example.com/"}},
+		"image, plain HTTP, hidden page":  {"Accept-Language": {"en"}, "Accept": {"image/*"}},
+		"image, plain HTTP, empty choice": {"Accept-Language": {""}},
+		"link of another page":            {"Referer": {"http://example.com/"}},
+	} {
+		for _, step := range []struct {
+			method, path string
+			want         int
+		}{{"GET", "/restart", 403}, {"HEAD", "/restart", 403}, {"GET", "/clear_current_count", 403}, {"GET", "/routes", 200}, {"POST", "/clear_current_count", 200}} {
+			req, err := http.NewRequest(step.method, url+"/_admin"+step.path, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = header
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status, body := read(t, resp); status != step.want {
 				t.Errorf("%s, %s %s: got %d %s", name, step.method, step.path, status, body)
 			}
 		}

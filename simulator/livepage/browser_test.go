@@ -83,7 +83,8 @@ func chromium(t testing.TB) context.Context {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(patience),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP *.test 127.0.0.1"))
 	allocator, _ := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, _ := chromedp.NewContext(allocator)
 	if err := chromedp.Do(browser); err != nil {

@@ -7,11 +7,14 @@ package livepage_test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
 // TestOtherSitesPageChangesNothing holds for a page of another origin that a
@@ -41,4 +44,29 @@ func TestOtherSitesPageChangesNothing(t *testing.T) {
 	if routes := look(t, url+"/_admin/live.json").Routes; len(routes) != 1 || routes[0].Stages[0].Status != 204 {
 		t.Errorf("what runs became %+v", routes)
 	}
+}
+
+// TestOtherSitesImageChangesNothing holds over plain HTTP to what is not the
+// browser's own machine: there it says nothing of sites.
+func TestOtherSitesImageChangesNothing(t *testing.T) {
+	_, port, _ := net.SplitHostPort(caddytest.Addr(t))
+	url := "http://simulator.test:" + port
+	caddytest.Run(t, site(":"+port, "stage 0 204"))
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<img src="%[1]s/_admin/restart" onerror="title = 'sent'"><img src="%[1]s/_admin/restart" referrerpolicy="no-referrer" onerror="alt = 'sent'">`+
+			`<a href="%[1]s/_admin/restart" rel="noreferrer">Win</a>`, url)
+	}))
+	defer other.Close()
+	_, port, _ = net.SplitHostPort(other.Listener.Addr().String())
+	b := start(t, url)
+	b.do(chromedp.Navigate("http://other.test:" + port))
+	b.until(`document.images[0].title === "sent" && document.images[1].alt === "sent"`)
+	b.click("a")
+	b.until(`document.body.innerText.includes("a browser may not do this")`)
+	b.do(chromedp.Navigate(url + "/_admin/"))
+	b.until(current("/*") + `?.innerText.includes("204")`)
+	b.click("#remove-recipes")
+	b.click("#confirm-yes")
+	b.until(`document.querySelector("#notice").textContent === "All recipes were removed."`)
 }
