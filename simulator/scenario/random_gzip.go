@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
-	"hash/crc32"
 	"math/bits"
 	"sync"
 
@@ -49,7 +48,7 @@ func gzipOfSize(size int64) answer.Content {
 	for rest := size; rest > 0; {
 		log := min(bits.Len64(uint64(rest)), bits.Len(blockSize)) - 1
 		parts = append(parts, pieces()[log])
-		sum = crc32.Update(sum, crc32.IEEETable, block()[:1<<log])
+		sum = checksums()[log].after(sum)
 		rest -= 1 << log
 	}
 	trailer := make([]byte, 0, len(deflateEnd)+8)

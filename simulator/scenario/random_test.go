@@ -65,6 +65,24 @@ func TestSizeIsDrawnForEachRequest(t *testing.T) {
 	}
 }
 
+// TestNothingIsDrawn holds that an answer whose size is drawn as 0 is that of an
+// empty body: nothing says that it is gzipped.
+func TestNothingIsDrawn(t *testing.T) {
+	s := play(t, `{"random_content":"0b..1b","headers":{"content-encoding":"gzip","x-a":"1"},"stages":[{}]}`)
+	seen := make(map[string]bool)
+	for range 100 {
+		a := ask(t, s, "/")
+		encoding := field(a, "Content-Encoding")
+		seen[encoding] = true
+		if (encoding == "") != (a.Content.Size == 0) || a.Length != strconv.Itoa(len(bodyOf(a))) || field(a, "X-A") != "1" {
+			t.Fatalf("%d bytes, encoded as %q, with %v", a.Content.Size, encoding, a.Fields)
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("got only %v", seen)
+	}
+}
+
 func TestRandomTextIsPlain(t *testing.T) {
 	for size := range int64(50) {
 		text := string(randomText(size, latency.Random()))

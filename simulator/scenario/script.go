@@ -24,7 +24,8 @@ type script struct {
 // cue is one answer of a script.
 type cue struct {
 	message *answer.Response
-	varying *varying // if the size is drawn for each request
+	varying *varying         // if the size is drawn for each request
+	empty   *answer.Response // if it may be 0
 	fault   answer.Fault
 	pace    answer.Pace
 	tally   *tally
@@ -35,7 +36,11 @@ func (c *cue) response(chance rand.Source) *answer.Response {
 	if c.varying == nil {
 		return c.message
 	}
-	return answer.NewResponse(c.message.Status, c.message.Fields, c.varying.draw(chance))
+	drawn := c.varying.draw(chance)
+	if drawn.Size == 0 {
+		return c.empty
+	}
+	return answer.NewResponse(c.message.Status, c.message.Fields, drawn)
 }
 
 func newScript(r *route) *script {
@@ -52,17 +57,18 @@ func newScript(r *route) *script {
 }
 
 // newCue makes what a route answers in a stage.
-func newCue(r *route, stage *recipe.Stage, content *content) cue {
-	if content.missing != nil {
-		return missingCue(r, content.missing)
+func newCue(r *route, stage *recipe.Stage, served *content) cue {
+	if served.missing != nil {
+		return missingCue(r, served.missing)
 	}
 	c := cue{
-		message: answer.NewResponse(stage.Status, fields(r, stage, content), content.Content),
+		message: answer.NewResponse(stage.Status, fields(r, stage, served), served.Content),
 		pace:    paceOf(stage),
 		tally:   r.counts.of(stage.Status),
 	}
-	if answer.HasBody(stage.Status) {
-		c.varying = content.varying
+	if served.varying != nil && answer.HasBody(stage.Status) {
+		c.varying = served.varying
+		c.empty = answer.NewResponse(stage.Status, fields(r, stage, new(content)), answer.Content{})
 	}
 	return c
 }
