@@ -29,6 +29,7 @@ type document struct {
 			Words   []string
 		}
 		More      int
+		End       float64
 		Elapsed   float64
 		Stage     int
 		Requests  map[string]uint64
@@ -119,7 +120,7 @@ func TestFeedIsBounded(t *testing.T) {
 		t.Fatalf("got %d of %d of %d", len(d.Routes), d.Found, d.All)
 	}
 	r := d.Routes[0]
-	if len(r.Stages) != 100 || r.More != 50 || r.Words[0] != "body "+strings.Repeat("é", 60)+"…" {
+	if len(r.Stages) != 100 || r.More != 50 || r.End != 100 || r.Words[0] != "body "+strings.Repeat("é", 60)+"…" {
 		t.Errorf("got %d stages, %d more, %q", len(r.Stages), r.More, r.Words)
 	}
 }

@@ -71,6 +71,30 @@ func TestStagesTellWhatElseTheySay(t *testing.T) {
 	}
 }
 
+// TestManyStages holds that the last one that is shown ends where the next one
+// begins, and that the page tells what comes after those that are not shown.
+func TestManyStages(t *testing.T) {
+	url := serve(t)
+	var stages []string
+	for i := range 150 {
+		stages = append(stages, fmt.Sprintf(`{"at":"%dm"}`, i))
+	}
+	all := strings.Join(stages, ",")
+	start := time.Now().Add(-99*time.Minute - 5*time.Second).Format(time.RFC3339)
+	post(t, url, fmt.Sprintf(`[{"route":"/loop","start":%q,"loop":"3h","stages":[%s]},{"route":"/stay","start":%q,"stages":[%s]}]`, start, all, start, all))
+	b := open(t, url, "/_admin/")
+	for route, after := range map[string]string{
+		"/loop": "50 more stages are not shown, and all begin again after 3h",
+		"/stay": "50 more stages are not shown, the last of which stays",
+	} {
+		b.until(card(route) + `?.querySelector(".where").textContent.match(/^Stage 100 of 150, .*s left$/)`)
+		b.until(fmt.Sprintf(`%s.innerText.includes(%q)`, card(route), after))
+		if eval[bool](b, card(route)+`.querySelector(".endless") !== null`) {
+			t.Errorf("%s: a stage stays although others come after", route)
+		}
+	}
+}
+
 // TestCountsMove holds for the numbers, by status, by latency, and as a rate.
 func TestCountsMove(t *testing.T) {
 	url := serve(t, "stage 0 503 2ms")

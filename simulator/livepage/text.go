@@ -30,6 +30,9 @@ type text struct {
 	Period float64 `json:"period"`
 	// More is the number of stages that are not shown.
 	More int `json:"more"`
+	// End is the time, in seconds, at which the last stage that is shown ends; 0 if
+	// it stays.
+	End float64 `json:"end"`
 }
 
 // stage is what the page says of a stage.
@@ -53,6 +56,10 @@ func newText(view scenario.View) *text {
 		Words:  words(r, "route", "stages"),
 		Period: r.Period().Seconds(),
 		More:   max(0, len(r.Stages)-mostStages),
+	}
+	t.End = t.Period
+	if t.More > 0 {
+		t.End = time.Duration(r.Stages[mostStages].At).Seconds()
 	}
 	for _, s := range r.Stages[:len(r.Stages)-t.More] {
 		t.Stages = append(t.Stages, stage{

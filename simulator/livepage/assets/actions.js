@@ -26,7 +26,7 @@ const actions = [
     button: "remove-recipes",
     path: "restart",
     title: "Remove all recipes?",
-    text: "Every route answers 406 until a recipe is posted. Those of the configuration return when it is loaded again.",
+    text: "Until a recipe is posted, requests are answered 406; with mappings, 404 where none of them matches. The recipes of the configuration return when it is loaded again.",
     yes: "Remove",
     done: "All recipes were removed.",
   },

@@ -31,6 +31,13 @@ function summary({ all, found, routes }) {
   return found < all ? `${count(found)} of ${count(all)}` : count(all);
 }
 
+// hidden tells of the stages that are not shown, and what comes after them.
+function hidden({ more, period }) {
+  if (more === 0) return "";
+  const after = period > 0 ? `, and all begin again after ${duration(period)}` : ", the last of which stays";
+  return `${count(more)} more stages are not shown${after}`;
+}
+
 const parts = new WeakMap(); // of cards
 
 function newCard(route) {
@@ -48,7 +55,7 @@ function newCard(route) {
     element("div", "title", title, made.where),
     element("p", "words", ...route.words.map(chip)),
     made.bar ?? "",
-    element("p", "small", route.more > 0 ? `${count(route.more)} more stages are not shown` : ""),
+    element("p", "small", hidden(route)),
     element("p", "numbers", made.rate, " requests per second · ", made.total, " in all", made.clock),
     element("div", "pair",
       element("section", "", element("h4", "", "Status mix"), made.mix),

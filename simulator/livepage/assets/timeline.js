@@ -12,7 +12,7 @@ export function timeline(route) {
   const stages = [...route.stages];
   if (stages[0].at > 0) stages.unshift({ at: 0, status: 200, latency: "0", words: ["before the first stage"] });
   const ends = stages.slice(1).map((stage) => stage.at);
-  ends.push(route.period > 0 && route.more === 0 ? route.period : Infinity);
+  ends.push(route.end > 0 ? route.end : Infinity);
   const shortest = Math.min(...stages.map((stage, i) => ends[i] - stage.at));
   const bar = element("ol", "timeline", ...stages.map((stage, i) => segment(stage, ends[i], shortest)));
   bar.setAttribute("aria-label", `Stages of ${route.route}`);
