@@ -89,7 +89,7 @@ func serveRecipes(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodGet:
 		return sendJSON(w, http.StatusOK, s.Recipes())
 	case http.MethodPost:
-		logger := caddy.Log().Named("admin.api.simulators").With(zap.String("simulator", s.Name()))
+		logger := caddy.Log().Named(string(adminAPI{}.CaddyModule().ID)).With(zap.String("simulator", s.Name()))
 		return addRecipes(w, r, s.Scenario, logger, anyRecipe)
 	}
 	return methodNotAllowed(w, "GET, POST")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/simulator/document"
 	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
 )
 
@@ -133,7 +134,8 @@ func countObject(counts scenario.Counts) map[string]any {
 
 func (h *Handler) serveClearCount(w http.ResponseWriter, _ *http.Request) error {
 	h.scenario.ClearCounts()
-	return send(w, http.StatusOK, "application/json; charset=utf-8", []byte(`{"cleared": "yes"}`))
+	document.Send(w, http.StatusOK, "application/json; charset=utf-8", []byte(`{"cleared": "yes"}`))
+	return nil
 }
 
 func (h *Handler) serveRestart(w http.ResponseWriter, _ *http.Request) error {

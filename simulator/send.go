@@ -8,8 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strconv"
 
+	"github.com/caddy-rehearsal/rehearsal/simulator/document"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 )
 
@@ -39,20 +39,11 @@ func sendJSON(w http.ResponseWriter, status int, value any) error {
 	if err := enc.Encode(value); err != nil {
 		return err
 	}
-	return send(w, status, "application/json; charset=utf-8", bytes.TrimSuffix(out.Bytes(), []byte("\n")))
+	document.Send(w, status, "application/json; charset=utf-8", bytes.TrimSuffix(out.Bytes(), []byte("\n")))
+	return nil
 }
 
 func sendText(w http.ResponseWriter, status int, text string) error {
-	return send(w, status, "text/plain; charset=utf-8", []byte(text))
-}
-
-// send writes an answer of the API. That the client has left is no error.
-func send(w http.ResponseWriter, status int, mediaType string, body []byte) error {
-	header := w.Header()
-	header.Set("Content-Type", mediaType)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	document.Send(w, status, "text/plain; charset=utf-8", []byte(text))
 	return nil
 }

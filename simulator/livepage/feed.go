@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/simulator/document"
 	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
 )
 
@@ -46,11 +47,11 @@ type state struct {
 
 // serveFeed answers with the routes whose pattern contains what is looked for.
 func (p *Page) serveFeed(w http.ResponseWriter, r *http.Request) error {
-	document, err := json.Marshal(p.look(r.URL.Query().Get("find")))
+	body, err := json.Marshal(p.look(r.URL.Query().Get("find")))
 	if err != nil {
 		return err
 	}
-	send(w, "application/json; charset=utf-8", document)
+	document.Send(w, http.StatusOK, "application/json; charset=utf-8", body)
 	return nil
 }
 

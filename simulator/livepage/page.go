@@ -11,8 +11,8 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"strconv"
 
+	"github.com/caddy-rehearsal/rehearsal/simulator/document"
 	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
 )
 
@@ -62,7 +62,7 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, name string) error 
 	if err != nil {
 		return err
 	}
-	send(w, mediaTypes[path.Ext(name)], content)
+	document.Send(w, http.StatusOK, mediaTypes[path.Ext(name)], content)
 	return nil
 }
 
@@ -73,13 +73,4 @@ var mediaTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
 	".svg":  "image/svg+xml",
-}
-
-// send writes a document. That the client has left is no error.
-func send(w http.ResponseWriter, mediaType string, body []byte) {
-	header := w.Header()
-	header.Set("Content-Type", mediaType)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body)
 }

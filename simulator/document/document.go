@@ -1,0 +1,21 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package document sends what the simulator serves about itself.
+package document
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// Send answers with a document, whose type browsers are to take as it is. That
+// the client has left is no error.
+func Send(w http.ResponseWriter, status int, mediaType string, body []byte) {
+	header := w.Header()
+	header.Set("Content-Type", mediaType)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
