@@ -4,8 +4,6 @@
 package simulator
 
 import (
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -69,11 +67,5 @@ func parseStart(d *caddyfile.Dispenser) (*time.Time, error) {
 }
 
 func parseSeed(d *caddyfile.Dispenser) (*uint64, error) {
-	return pointer(words.Arg(d, func(text string) (uint64, error) {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("'%s' is not a whole number", text)
-		}
-		return n, nil
-	}))
+	return pointer(words.Arg(d, recipe.ParseSeed))
 }

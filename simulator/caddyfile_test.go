@@ -138,6 +138,7 @@ func TestCaddyfileErrorsHaveALine(t *testing.T) {
 		{"stage 0 200\nstage 5s 200\nloop 5s", "loop: a period of 5s ends", 2},
 		{"stage 0 200\nloop 0", "parsing loop: a period of 0", 1},
 		{"seed -1", "parsing seed: '-1' is not a whole number", 1},
+		{"seed 9007199254740992", "parsing seed: 9007199254740992 is not a whole number up to 9007199254740991", 1},
 		{"start today", "parsing start: 'today' is not a time", 1},
 		{"route /a {\nroute /b\n}", "unrecognized route option 'route'", 0},
 		{"route /a {\nadmin\n}", "unrecognized route option 'admin'", 0},

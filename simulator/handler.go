@@ -73,8 +73,8 @@ type Handler struct {
 	// recipes were loaded.
 	Start *time.Time `json:"start,omitempty"`
 
-	// Makes all random choices the same in every run. A recipe's own seed goes
-	// first. Default: every run differs.
+	// Makes all random choices the same in every run: a whole number below 2^53.
+	// A recipe's own seed goes first. Default: every run differs.
 	Seed *uint64 `json:"seed,omitempty"`
 
 	// Answers what follows the first request of a keep-alive HTTP/1.1 connection
@@ -106,6 +106,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	if err := checkAdmin(h.Admin); err != nil {
 		return fmt.Errorf("admin: %v", err)
+	}
+	if err := recipe.CheckSeed(h.Seed); err != nil {
+		return fmt.Errorf("seed: %v", err)
 	}
 	recipes, err := h.load()
 	if err != nil {

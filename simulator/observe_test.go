@@ -44,6 +44,30 @@ func TestCaddysAdminAPI(t *testing.T) {
 	}
 }
 
+// TestSeedsAreExact holds that no seed becomes another on its way through Caddy's
+// JSON, and that what validates runs.
+func TestSeedsAreExact(t *testing.T) {
+	addr := caddytest.Addr(t)
+	config := func(seeds string) []byte {
+		return fmt.Appendf(nil, `{"apps":{"http":{"servers":{"s":{"listen":[%q],"routes":[{"handle":[{"handler":"simulator",%s}]}]}}}}}`, addr, seeds)
+	}
+	s := caddytest.Run(t, "{\n}")
+	for seeds, ok := range map[string]bool{
+		`"seed":9007199254740991`:                                       true,
+		`"seed":9007199254740992`:                                       false,
+		`"seed":9007199254740993`:                                       false,
+		`"seed":18446744073709551615`:                                   false,
+		`"recipes":[{"seed":9007199254740991,"stages":[{"at":0}]}]`:     true,
+		`"recipes":[{"seed":9007199254740993,"stages":[{"at":0}]}]`:     false,
+		`"recipes":[{"seed":18446744073709551615,"stages":[{"at":0}]}]`: false,
+	} {
+		err := s.LoadJSON(config(seeds))
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "seed") {
+			t.Errorf("%s: got error %v", seeds, err)
+		}
+	}
+}
+
 // TestMetricsCountOnAcrossReloads holds for two simulators and changed recipes.
 func TestMetricsCountOnAcrossReloads(t *testing.T) {
 	a, b := fmt.Sprintf("a%d", time.Now().UnixNano()), fmt.Sprintf("b%d", time.Now().UnixNano())

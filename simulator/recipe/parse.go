@@ -100,7 +100,7 @@ func (r *Recipe) UnmarshalJSON(data []byte) error {
 		"stages":         r.decodeStages,
 		"loop":           decodeNew(&r.Loop, (*Loop).UnmarshalJSON),
 		"start":          decodeTextNew(&r.Start, ParseStart),
-		"seed":           decodeInto(&r.Seed, "a whole number"),
+		"seed":           decodeInto(&r.Seed, seedKind),
 	})
 }
 

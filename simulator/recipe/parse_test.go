@@ -61,7 +61,7 @@ func TestShownAsPosted(t *testing.T) {
 			`{"at":0,"status":200,"percent":12.5,"fault":"reset 10","bandwidth":"100kb/s","headers":{"a":"b"},"latency":"1s"},` +
 			`{"at":"1s","status":503,"percent":0,"dribble":"10 5s","ramp":true,"body":"<<5b>>","latency":0},` +
 			`{"at":"2s","status":200,"fault":"hang","latency":0}` +
-			`],"loop":"60s","start":"2026-11-30T15:00:00Z","seed":18446744073709551615}]`,
+			`],"loop":"60s","start":"2026-11-30T15:00:00Z","seed":9007199254740991}]`,
 		`[{"route":"/*","stages":[{"at":0,"status":200,"latency":0},{"at":"2s","status":200,"latency":0}],"loop":true,"seed":0}]`,
 	} {
 		list, err := Parse([]byte(text))
@@ -183,6 +183,8 @@ func TestParseNamesTheFieldAtFault(t *testing.T) {
 		{"loop false", `{"loop":false,"stages":[{},{"at":"5s"}]}`, "loop", "expected true"},
 		{"start", `{"start":"tomorrow","stages":[{}]}`, "start", "not a time"},
 		{"seed negative", `{"seed":-1,"stages":[{}]}`, "seed", "whole number"},
+		{"seed of 54 bits", `{"seed":9007199254740992,"stages":[{}]}`, "seed", "9007199254740992 is not a whole number up to 9007199254740991"},
+		{"seed of 65 bits", `{"seed":18446744073709551616,"stages":[{}]}`, "seed", "a whole number up to 9007199254740991"},
 	} {
 		_, err := Parse([]byte(tc.text))
 		if err == nil {

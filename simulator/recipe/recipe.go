@@ -55,7 +55,8 @@ type Recipe struct {
 	// machines keep one clock by it. Default: when the recipe was loaded.
 	Start *time.Time `json:"start,omitempty"`
 
-	// Makes all random choices the same in every run. Default: every run differs.
+	// Makes all random choices the same in every run: a whole number below 2^53.
+	// Default: every run differs.
 	Seed *uint64 `json:"seed,omitempty"`
 
 	written []byte // the JSON that the recipe was read from

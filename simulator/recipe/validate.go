@@ -29,6 +29,7 @@ func (r *Recipe) Validate() error {
 		{"stages", r.checkStages},
 		{"loop", r.checkLoop},
 		{"stages", r.checkRamps},
+		{"seed", func() error { return CheckSeed(r.Seed) }},
 	} {
 		if err := check.check(); err != nil {
 			return in(check.field, err)
