@@ -5,6 +5,7 @@ package simulator
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -72,6 +73,15 @@ func TestRecipeAPI(t *testing.T) {
 	}
 }
 
+// numbered repeats a pattern with the numbers from 0.
+func numbered(n int, pattern string) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(pattern, i)
+	}
+	return strings.Join(list, ",")
+}
+
 // TestBadRecipesChangeNothing holds that the answer is JSON which names the
 // field, and that what runs goes on.
 func TestBadRecipesChangeNothing(t *testing.T) {
@@ -87,6 +97,8 @@ func TestBadRecipesChangeNothing(t *testing.T) {
 		{`{"body_file":"/etc/passwd","stages":[{}]}`, "body_file", 400},
 		{`{"origin":"http://127.0.0.1:1/","stages":[{}]}`, "origin", 400},
 		{strings.Repeat(" ", mostPosted+1), "", 413},
+		{`{"stages":[` + numbered(10000, `{"at":%d,"body":"<<64mb>>"}`) + `]}`, "stages[8].body", 400},
+		{"[" + numbered(10000, `{"route":"/%d","body":"<<64mb>>","stages":[{}]}`) + "]", "recipes[8].body", 400},
 	} {
 		status, body := post(t, url+"/_admin/add_recipe", tc.body)
 		var problem struct{ Error, Field string }

@@ -53,7 +53,7 @@ func handlerOf(t testing.TB, text string) *Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := scenario.New(t.Name(), list, scenario.Defaults{}, caddy.Log())
+	s, err := scenario.New(t.Name(), list, scenario.Defaults{})
 	if err != nil {
 		t.Fatal(err)
 	}

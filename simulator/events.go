@@ -36,7 +36,7 @@ func (h *Handler) subscribe(ctx caddy.Context) error {
 }
 
 func (h *Handler) begin() {
-	if err := h.scenario.Begin(); err != nil {
+	if err := h.scenario.Begin(h.logger); err != nil {
 		h.logger.Error("cannot begin the scenario again", zap.Error(err))
 	}
 }

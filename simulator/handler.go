@@ -135,6 +135,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 // it. Requests that are in hand are answered all the same.
 func (h *Handler) Cleanup() (err error) {
 	h.pool.Close()
+	h.mappings.release()
 	for _, hold := range h.held {
 		_, e := hold.pool.Delete(hold.key)
 		err = errors.Join(err, e)

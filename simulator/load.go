@@ -35,7 +35,13 @@ func (h *Handler) load() (recipe.List, error) {
 			all[i].Start = h.Start
 		}
 	}
-	return all, checkRoutes(all)
+	if err := checkRoutes(all); err != nil {
+		return nil, err
+	}
+	if i, err := all.CheckBodies(); err != nil {
+		return nil, fmt.Errorf("route %s: %w", all[i].Route, err)
+	}
+	return all, nil
 }
 
 // checkRoutes refuses a configuration that has two answers to the same request.

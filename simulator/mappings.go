@@ -24,6 +24,7 @@ type mappings struct {
 	known    map[*wiremock.Mapping]known
 	scenario *scenario.Scenario
 	chance   rand.Source
+	counters []*scenario.Outside // to be released
 }
 
 // known is what can be said of a mapping's answers before there is a request.
@@ -90,9 +91,23 @@ func newMappings(all []*wiremock.Mapping, s *scenario.Scenario, seed *uint64) *m
 		m.chance = latency.Seeded(*seed)
 	}
 	for _, mapping := range all {
-		m.known[mapping] = know(mapping, s)
+		k := know(mapping, s)
+		m.known[mapping] = k
+		m.counters = append(m.counters, k.counter)
 	}
 	return m
+}
+
+// release tells that the configuration with these mappings is over. What they
+// are asked after that is answered all the same.
+func (m *mappings) release() {
+	if m == nil {
+		return
+	}
+	for _, counter := range m.counters {
+		counter.Release()
+	}
+	m.counters = nil
 }
 
 // know prepares a mapping's answers.

@@ -85,6 +85,32 @@ func TestMappingsAreTriedBeforeRecipes(t *testing.T) {
 	}
 }
 
+// TestWithoutRecipeMappingsAnswer404 holds that the API tells what requests that
+// nothing takes are answered.
+func TestWithoutRecipeMappingsAnswer404(t *testing.T) {
+	addr := caddytest.Addr(t)
+	s := caddytest.Run(t, site(addr, "simulator {\nadmin", "mappings "+stubFile(t, stubs), "}"))
+	wantStatus(t, "http://"+addr+"/none", 404)
+	if _, body := get(t, "http://"+addr+"/_admin/routes_status"); body != "/* 404 0" {
+		t.Errorf("got %s", body)
+	}
+	s.Reload(site(addr, "simulator {\nadmin\n}"))
+	eventually(t, func() bool { _, body := get(t, "http://"+addr+"/_admin/routes_status"); return body == "/* 406 0" })
+	if _, body := get(t, "http://"+addr+"/_admin/current_count"); !strings.Contains(body, `"routes":{},`) || !strings.Contains(body, `"404":1`) {
+		t.Errorf("mappings that are gone are counted: %s", body)
+	}
+}
+
+// TestLargeJSONIsNone holds that a body is not parsed beyond a size.
+func TestLargeJSONIsNone(t *testing.T) {
+	_, url := serve(t, "simulator {", "mappings "+stubFile(t, `[{"name":"any","request":{"url":"/","bodyPatterns":[{"matchesJsonPath":"$[0]"}]},"response":{}}]`), "}")
+	for size, want := range map[int]int{1 << 20: 200, 5 << 20: 404} {
+		if status, body := post(t, url+"/", "[1"+strings.Repeat(" ", size)+"]"); status != want {
+			t.Errorf("%d bytes: got %d %s", size, status, body)
+		}
+	}
+}
+
 func TestMappingsAreCounted(t *testing.T) {
 	addr := caddytest.Addr(t)
 	name := "stubs-" + addr // metrics count on from one run to the next

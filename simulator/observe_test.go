@@ -17,7 +17,7 @@ import (
 // TestCaddysAdminAPI walks through what it tells of the simulators and does.
 func TestCaddysAdminAPI(t *testing.T) {
 	addr, admin := caddytest.Addr(t), caddytest.Addr(t)
-	caddytest.Run(t, "{\n admin "+admin+"\n}\n"+site(addr, "handle /other* {\n simulator {\n name other\n }\n}", "simulator {\n name shop\n stage 0 503 5ms\n}"))
+	s := caddytest.Run(t, "{\n admin "+admin+"\n}\n"+site(addr, "handle /other* {\n simulator {\n name other\n }\n}", "simulator {\n name shop\n stage 0 503 5ms\n}"))
 	wantStatus(t, "http://"+addr+"/x", 503)
 	for _, step := range []struct {
 		method, path, body string
@@ -41,6 +41,9 @@ func TestCaddysAdminAPI(t *testing.T) {
 		if status, body := read(t, resp); status != step.status || !strings.Contains(body, step.want) {
 			t.Errorf("%s %s: got %d %s\nwant %d %s", step.method, step.path, status, body, step.status, step.want)
 		}
+	}
+	if logs := s.Logs(); !strings.Contains(logs, `"logger":"admin.api.rehearsal_simulators"`) {
+		t.Errorf("the module logs by another name: %s", logs)
 	}
 }
 

@@ -68,7 +68,7 @@ func (h *Handler) takeUp(ctx caddy.Context, recipes recipe.List) error {
 	}
 	h.logger = h.logger.With(zap.String("simulator", id.name))
 	value, known, err := scenarios.LoadOrNew(id, func() (caddy.Destructor, error) {
-		s, err := scenario.New(id.name, recipes, scenario.Defaults{Seed: h.Seed}, h.logger)
+		s, err := scenario.New(id.name, recipes, scenario.Defaults{Seed: h.Seed})
 		return &running{s, begun.Add(1)}, err
 	})
 	if err != nil {

@@ -84,7 +84,11 @@ func (l List) validate(data []byte) error {
 			return err
 		}
 	}
-	return nil
+	i, err := l.CheckBodies()
+	if kind(data) == "a list" {
+		err = in(index(i), err)
+	}
+	return err
 }
 
 // UnmarshalJSON reads a recipe and refuses fields that it does not know.

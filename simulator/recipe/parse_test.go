@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,15 @@ func TestShownWithItsRoute(t *testing.T) {
 	}
 }
 
+// largeStages gives stages with the largest of bodies, in the wrong order.
+func largeStages(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"at":%d,"body":"<<64mb>>"}`, n-i)
+	}
+	return `"stages":[` + strings.Join(list, ",") + "]"
+}
+
 func TestParseNamesTheFieldAtFault(t *testing.T) {
 	for _, tc := range []struct{ name, text, field, want string }{
 		{"cut in a stage", `{"body":"x","stages":[{"at":0,"lat`, "stages[0]", "not JSON"},
@@ -185,6 +195,9 @@ func TestParseNamesTheFieldAtFault(t *testing.T) {
 		{"seed negative", `{"seed":-1,"stages":[{}]}`, "seed", "whole number"},
 		{"seed of 54 bits", `{"seed":9007199254740992,"stages":[{}]}`, "seed", "9007199254740992 is not a whole number up to 9007199254740991"},
 		{"seed of 65 bits", `{"seed":18446744073709551616,"stages":[{}]}`, "seed", "a whole number up to 9007199254740991"},
+		{"bodies of stages", `{"body":"<<64mb>>",` + largeStages(9) + `}`, "stages[7].body", "more than 536870912 bytes together"},
+		{"bodies of recipes", `[` + strings.Repeat(`{"body":"<<60mb>>","stages":[{}]},`, 9) + `{"stages":[{}]}]`, "recipes[8].body", "more than 536870912 bytes together"},
+		{"bodies of recipes and stages", `[{` + largeStages(8) + `},{"random_content":"1gb","stages":[{"body":"1"}]}]`, "recipes[1].stages", "more than 536870912 bytes together"},
 	} {
 		_, err := Parse([]byte(tc.text))
 		if err == nil {

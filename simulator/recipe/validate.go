@@ -100,9 +100,19 @@ func (r *Recipe) checkStages() error {
 		return errors.New("a recipe has at least one stage")
 	}
 	taken := make(map[Offset]bool, len(r.Stages))
+	var total int64 // of all bodies
+	if r.Body != nil {
+		total, _ = sizeOf(*r.Body) // was checked with the source
+	}
 	for i, stage := range r.Stages {
 		if err := stage.Validate(); err != nil {
 			return in(index(i), err)
+		}
+		if stage.Body != nil {
+			size, _ := sizeOf(*stage.Body) // was checked with the stage
+			if total += size; total > LargestContents {
+				return in(index(i)+".body", ErrContents)
+			}
 		}
 		if taken[stage.At] {
 			return in(index(i)+".at", fmt.Errorf("another stage begins at %s", stage.At))

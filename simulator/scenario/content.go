@@ -43,14 +43,15 @@ var errNotFetched = errors.New("it has not been fetched yet")
 func missingContent(reason error) *content { return &content{missing: reason} }
 
 // stageBodies makes the content of the stages that have their own.
-func stageBodies(r *recipe.Recipe, chance rand.Source) []*content {
-	bodies := make([]*content, len(r.Stages))
+func stageBodies(r *recipe.Recipe, chance rand.Source) (bodies []*content, size int64) {
+	bodies = make([]*content, len(r.Stages))
 	for i, stage := range r.Stages {
 		if stage.Body != nil {
 			bodies[i] = bodyContent(*stage.Body, r, chance)
+			size += bodies[i].Size
 		}
 	}
-	return bodies
+	return bodies, size
 }
 
 // bodyContent makes a content of a text of the recipe, its holes filled.

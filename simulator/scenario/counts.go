@@ -13,7 +13,8 @@ import (
 
 // counts are the answers of one route, by their status.
 type counts struct {
-	labels  prometheus.Labels // of the simulator and the route
+	series  series
+	release func() // tells that they are no longer counted in
 	mu      sync.Mutex
 	tallies map[int]*tally
 }
@@ -32,11 +33,11 @@ func (t *tally) hit() {
 	t.metric.Inc()
 }
 
+// newCounts makes counts that have to be released.
 func newCounts(simulator, route string) *counts {
-	return &counts{
-		labels:  prometheus.Labels{"simulator": simulator, "route": route},
-		tallies: make(map[int]*tally),
-	}
+	s := series{simulator, route}
+	s.use()
+	return &counts{series: s, release: sync.OnceFunc(s.release), tallies: make(map[int]*tally)}
 }
 
 // of gives the tally of a status. It is asked when a script is made, not for
@@ -46,7 +47,7 @@ func (c *counts) of(status int) *tally {
 	defer c.mu.Unlock()
 	t, ok := c.tallies[status]
 	if !ok {
-		t = &tally{metric: requestsTotal.MustCurryWith(c.labels).WithLabelValues(class(status))}
+		t = &tally{metric: c.series.requests(status)}
 		c.tallies[status] = t
 	}
 	return t

@@ -5,10 +5,11 @@ package scenario
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 )
@@ -20,32 +21,32 @@ const (
 	longestPause = time.Minute
 )
 
-// atOnce bounds how many origins are fetched at the same time.
+// atOnce bounds how many origins are fetched at the same time: of the recipes
+// that are posted together, and of a scenario in the background.
 const atOnce = 8
 
 // fetchAll fetches the origins of all routes, or says why one cannot be had.
 func fetchAll(ctx context.Context, list recipe.List, routes []*route) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	turns := make(chan struct{}, atOnce)
-	var fetches sync.WaitGroup
+	fetches, ctx := errgroup.WithContext(ctx)
+	fetches.SetLimit(atOnce)
+	var held atomic.Int64
 	for i, r := range routes {
 		if r.recipe.Origin == "" {
 			continue
 		}
-		turns <- struct{}{}
-		fetches.Go(func() {
-			defer func() { <-turns }()
+		fetches.Go(func() error {
 			content, err := fetch(ctx, &r.recipe)
+			if err == nil && held.Add(content.Size) > mostHeld {
+				err = r.noRoom()
+			}
 			if err != nil {
-				cancel(list.At(i, err))
-				return
+				return list.At(i, err)
 			}
 			r.supply(content)
+			return nil
 		})
 	}
-	fetches.Wait()
-	return context.Cause(ctx)
+	return fetches.Wait()
 }
 
 // fetchInBackground fetches the origins of routes until it has them all, they
@@ -53,33 +54,62 @@ func fetchAll(ctx context.Context, list recipe.List, routes []*route) error {
 func (s *Scenario) fetchInBackground(routes []*route) {
 	for _, r := range routes {
 		if r.content.Load().missing != nil {
-			go s.fetchUntilThere(r)
+			var ctx context.Context
+			ctx, r.stop = context.WithCancel(s.ctx)
+			go s.fetchUntilThere(ctx, r)
 		}
 	}
 }
 
-func (s *Scenario) fetchUntilThere(r *route) {
+func (s *Scenario) fetchUntilThere(ctx context.Context, r *route) {
 	defer func() {
 		if err := recover(); err != nil {
-			s.logger.Error("fetching an origin broke off", zap.String("origin", r.recipe.Origin), zap.Any("error", err))
+			s.log().Error("fetching an origin broke off", zap.String("origin", r.recipe.Origin), zap.Any("error", err))
 		}
 	}()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		content, err := fetch(s.ctx, &r.recipe)
-		if s.ctx.Err() != nil || s.table.Load().get(r.recipe.Route) != r {
-			return
+		content, err := s.fetchInTurn(ctx, r)
+		if err == nil {
+			err = s.supply(ctx, r, content)
 		}
 		if err == nil {
-			r.supply(content)
-			s.logger.Info("fetched origin", zap.String("origin", r.recipe.Origin), zap.Int64("size", content.Size))
+			s.log().Info("fetched origin", zap.String("origin", r.recipe.Origin), zap.Int64("size", content.Size))
 			return
 		}
-		r.supply(missingContent(err))
-		s.logger.Warn("cannot fetch origin", zap.Error(err), zap.Duration("next_attempt", pause))
+		if s.supply(ctx, r, missingContent(err)) != nil {
+			return
+		}
+		s.log().Warn("cannot fetch origin", zap.Error(err), zap.Duration("next_attempt", pause))
 		select {
 		case <-time.After(pause):
-		case <-s.ctx.Done():
+		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// fetchInTurn fetches an origin when not too many others are being fetched.
+func (s *Scenario) fetchInTurn(ctx context.Context, r *route) (*content, error) {
+	select {
+	case s.fetching <- struct{}{}:
+		defer func() { <-s.fetching }()
+		return fetch(ctx, &r.recipe)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// supply brings a route what was fetched, unless the context says that nobody
+// waits for it any more.
+func (s *Scenario) supply(ctx context.Context, r *route, c *content) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if c.Size > s.table.Load().room(nil) {
+		return r.noRoom()
+	}
+	r.supply(c)
+	return nil
 }

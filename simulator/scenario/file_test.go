@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"go.uber.org/zap"
 )
 
 func TestFiles(t *testing.T) {
@@ -59,7 +57,7 @@ func TestFiles(t *testing.T) {
 func TestFilesThatCannotBeServed(t *testing.T) {
 	for _, name := range []string{"/no/such/file", t.TempDir()} {
 		list := parse(t, `[{"stages":[{}]},{"route":"/a","body_file":`+strconv.Quote(name)+`,"stages":[{}]}]`)
-		if _, err := New(t.Name(), list, Defaults{}, zap.NewNop()); err == nil || !strings.HasPrefix(err.Error(), "recipes[1].body_file: ") {
+		if _, err := New(t.Name(), list, Defaults{}); err == nil || !strings.HasPrefix(err.Error(), "recipes[1].body_file: ") {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"io"
 	"testing"
 
-	"go.uber.org/zap"
-
 	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 )
@@ -22,7 +20,7 @@ func play(t testing.TB, text string) *Scenario {
 	if text != "" {
 		list = parse(t, text)
 	}
-	s, err := New(t.Name(), list, Defaults{}, zap.NewNop())
+	s, err := New(t.Name(), list, Defaults{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
 )
 
@@ -104,7 +106,7 @@ func TestConfiguredOriginIsFetchedWhenTheScenarioBegins(t *testing.T) {
 		t.Errorf("the origin was asked %d times before the scenario began", n)
 	}
 	for range 3 {
-		if err := s.Begin(); err != nil {
+		if err := s.Begin(zap.NewNop()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,7 +127,7 @@ func TestOriginIsAskedAgain(t *testing.T) {
 	}))
 	defer server.Close()
 	s := play(t, `{"origin":"`+server.URL+`","stages":[{}]}`)
-	if err := s.Begin(); err != nil {
+	if err := s.Begin(zap.NewNop()); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() bool { return bodyOf(ask(t, s, "/")) == "there" })

@@ -15,21 +15,45 @@ import (
 // Outside counts the answers that not a recipe decides but something else,
 // which has a name of its own in the place of a route.
 type Outside struct {
-	tally   *tally
-	latency prometheus.Observer
+	scenario *Scenario
+	name     string
+	tally    *tally
+	latency  prometheus.Observer
 }
 
-// Outside gives what counts answers of a name and status. Who asks for the
-// same name again, as the next configuration does, counts on.
+// outsider is a name, and how often it was asked for and not released.
+type outsider struct {
+	*counts
+	uses int
+}
+
+// Outside gives what counts answers of a name and status, until it is released.
+// Who asks for the same name before that, as the next configuration does, counts
+// on.
 func (s *Scenario) Outside(name string, status int) *Outside {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, ok := s.outside[name]
+	o, ok := s.outside[name]
 	if !ok {
-		c = newCounts(s.name, name)
-		s.outside[name] = c
+		o = &outsider{counts: newCounts(s.name, name)}
+		s.outside[name] = o
 	}
-	return &Outside{c.of(status), latencySeconds.With(c.labels)}
+	o.uses++
+	return &Outside{s, name, o.of(status), o.series.latency()}
+}
+
+// Release tells, once, that nothing is decided by this name any more. With its
+// last user the name is forgotten, but not that there were answers.
+func (o *Outside) Release() {
+	s := o.scenario
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.outside[o.name]
+	if known.uses--; known.uses == 0 {
+		s.former.add(known.byStatus())
+		known.release()
+		delete(s.outside, o.name)
+	}
 }
 
 // Count counts an answer.
@@ -38,8 +62,12 @@ func (o *Outside) Count(latency time.Duration) {
 	o.latency.Observe(latency.Seconds())
 }
 
+// unmatchedStatus is what is answered where neither a recipe nor anything else
+// holds.
+const unmatchedStatus = http.StatusNotFound
+
 // Unmatched answers a request that nothing takes, with a text that says so.
 func (s *Scenario) Unmatched(text string) answer.Answer {
-	s.unset.of(http.StatusNotFound).hit()
-	return answer.Answer{Response: answer.NewText(http.StatusNotFound, text)}
+	s.unset.of(unmatchedStatus).hit()
+	return answer.Answer{Response: answer.NewText(unmatchedStatus, text)}
 }

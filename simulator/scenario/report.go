@@ -25,7 +25,8 @@ type RouteStatus struct {
 }
 
 // Status tells what every route does now, sorted by pattern. There is always
-// the route of all paths: without a recipe it answers 406.
+// the route of all paths: without a recipe it answers 406, or 404 what nothing
+// outside of recipes takes.
 func (s *Scenario) Status() []RouteStatus {
 	var list []RouteStatus
 	table := s.table.Load()
@@ -39,10 +40,19 @@ func (s *Scenario) Status() []RouteStatus {
 		list = append(list, status)
 	}
 	if table.get(recipe.DefaultRoute) == nil {
-		list = append(list, RouteStatus{Route: recipe.DefaultRoute, Status: notSetStatus})
+		list = append(list, RouteStatus{Route: recipe.DefaultRoute, Status: s.withoutRecipe()})
 		slices.SortFunc(list, func(a, b RouteStatus) int { return strings.Compare(a.Route, b.Route) })
 	}
 	return list
+}
+
+func (s *Scenario) withoutRecipe() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.outside) > 0 {
+		return unmatchedStatus
+	}
+	return notSetStatus
 }
 
 // Recipes gives the recipes in force, sorted by their routes.

@@ -18,7 +18,7 @@ func (s *Scenario) Rewind() error {
 			r.content.Store(before.get(r.recipe.Route).content.Load())
 		}
 	}
-	if err := s.install(routes); err != nil {
+	if err := s.install(before, routes); err != nil {
 		return err
 	}
 	if s.begun {

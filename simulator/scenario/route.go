@@ -4,6 +4,7 @@
 package scenario
 
 import (
+	"context"
 	"hash/fnv"
 	"math/rand/v2"
 	"sync/atomic"
@@ -26,22 +27,29 @@ type route struct {
 	bodies  []*content // of the stages that have their own
 	content atomic.Pointer[content]
 	script  atomic.Pointer[script]
-	counts  *counts
+	counts  *counts // nil before it is in force
 	latency prometheus.Observer
+	stop    context.CancelFunc // ends what fetches its origin in the background
+
+	bodySize int64 // of bodies
 }
 
 // newRoutes makes the content of recipes, except for what is fetched.
 func newRoutes(list recipe.List, defaults Defaults) ([]*route, error) {
 	routes := make([]*route, len(list))
+	room := mostHeld
 	for i := range list {
-		r := &route{recipe: list[i]}
+		r := &route{recipe: list[i], stop: func() {}}
 		r.chance = chanceOf(&r.recipe, defaults)
 		content, err := newContent(&r.recipe, r.chance)
 		if err != nil {
 			return nil, list.At(i, err)
 		}
 		r.content.Store(content)
-		r.bodies = stageBodies(&r.recipe, r.chance)
+		r.bodies, r.bodySize = stageBodies(&r.recipe, r.chance)
+		if room -= r.held(); room < 0 {
+			return nil, list.At(i, r.noRoom())
+		}
 		routes[i] = r
 	}
 	return routes, nil
@@ -68,7 +76,7 @@ func (r *route) start(counts *counts, now time.Time) {
 		now = *r.recipe.Start
 	}
 	r.counts = counts
-	r.latency = latencySeconds.With(counts.labels)
+	r.latency = counts.series.latency()
 	r.timeline = newTimeline(&r.recipe, now)
 	r.script.Store(newScript(r))
 }

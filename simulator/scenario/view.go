@@ -52,14 +52,14 @@ func (s *Scenario) Views() []View {
 		views = append(views, view)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.outside)) {
-		views = append(views, viewOf(s.outside[name], latencySeconds.With(s.outside[name].labels)))
+		views = append(views, viewOf(s.outside[name].counts, s.outside[name].series.latency()))
 	}
 	return views
 }
 
 func viewOf(c *counts, latency prometheus.Observer) View {
 	return View{
-		Name:    c.labels["route"],
+		Name:    c.series.route,
 		Counts:  c.byStatus(),
 		latency: latency,
 	}
@@ -70,7 +70,7 @@ func viewOf(c *counts, latency prometheus.Observer) View {
 func LatencyBounds() []float64 { return slices.Clone(latencyBounds) }
 
 // Latencies gives the answers by imposed latency, one number for each of
-// LatencyBounds and one for what is above. They are never cleared.
+// LatencyBounds and one for what is above. They go with the route only.
 func (v *View) Latencies() []uint64 {
 	n := make([]uint64, len(latencyBounds)+1)
 	var sum dto.Metric
