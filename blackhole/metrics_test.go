@@ -15,18 +15,20 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-// scrape gives the metrics of blackholes, by name and labels.
+// scrape gives the metrics of blackholes, by name and labels. Like post it tries
+// again when the listener of an old configuration was closed.
 func scrape(t testing.TB, addr string) map[string]float64 {
 	t.Helper()
-	resp, err := client.Get("http://" + addr + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var text []byte
+	eventually(t, "the metrics", func() bool {
+		resp, err := client.Get("http://" + addr + "/metrics")
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		text, err = io.ReadAll(resp.Body)
+		return err == nil
+	})
 	all := make(map[string]float64)
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
