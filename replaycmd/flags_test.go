@@ -75,6 +75,7 @@ func TestBadArguments(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                                "nothing to send",
 		path:                              "no target: expected --to",
+		"127.0.0.1:8082 -n 3":             "like http://127.0.0.1:8082",
 		"http://localhost/":               "expected --requests or --duration",
 		"http://localhost/ -n 5 --loop":   "of which a URL has none",
 		"http://localhost/ -n 5 --path /": "of which a URL has none",

@@ -150,6 +150,11 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 	hide := p.showProgress(cmd.ErrOrStderr(), run, records)
 	results, errRun := run.Drive(ctx)
 	hide()
+	for i, result := range results {
+		for _, err := range result.Firsts {
+			notes.note(fmt.Errorf("%s: the first failure of its kind is %v", names[i], err))
+		}
+	}
 	if errRun == nil {
 		errRun = records.missing()
 	}

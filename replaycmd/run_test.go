@@ -229,8 +229,9 @@ func TestExitStatuses(t *testing.T) {
 		"a condition fails":   {[]string{"--to", good.url, "--fail", "p50<1us", path}, 4, "FAILED", "does not hold"},
 		"refused":             {[]string{"--to", refusing, path}, 3, "refused 10", "10 of 10 requests have no answer"},
 		"refused, no latency": {[]string{"--to", refusing, "--fail", "p99<1h", path}, 4, "none", "no answer"},
-		"errors are judged":   {[]string{"--to", refusing, "--fail", "errors<=10", path}, 0, "refused", ""},
+		"errors are judged":   {[]string{"--to", refusing, "--fail", "errors<=10", path}, 0, "refused", "first failure of its kind is refused: "},
 		"stops at the first":  {[]string{"--to", refusing, "-x", "-c", "1", "--max", path}, 3, "requests 1\n", "refused"},
+		"refused, quietly":    {[]string{"--to", refusing, "-q", "--report", "text", "--fail", "errors<=10", path}, 0, "refused", ""},
 		"hanging":             {[]string{"--to", hanging.url, "--timeout", "100ms", path}, 3, "timeout", "no answer"},
 		"too slow": {
 			[]string{"--to", hanging.url, "--timeout", "3s", "--rate", "10/s", "--duration", "500ms", "-c", "1", "--loop", path}, 3,

@@ -6,6 +6,7 @@ package replaycmd
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -100,7 +101,7 @@ func (p *params) checkHost() error {
 func (p *params) checkSources(args []string) error {
 	if !slices.ContainsFunc(args, source.IsURL) {
 		if len(p.targets) == 0 && !p.only() {
-			return errors.New("no target: expected --to, like --to http://localhost:8080")
+			return errNoTarget(args)
 		}
 		return nil
 	}
@@ -128,4 +129,14 @@ func (p *params) given(names ...string) []string {
 		}
 	}
 	return given
+}
+
+// errNoTarget also helps those who give a URL without its scheme.
+func errNoTarget(args []string) error {
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err != nil && strings.Contains(arg, ":") {
+			return fmt.Errorf("no target: expected --to, like --to http://localhost:8080, or a URL instead of '%[1]s', like http://%[1]s", arg)
+		}
+	}
+	return errors.New("no target: expected --to, like --to http://localhost:8080")
 }

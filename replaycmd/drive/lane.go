@@ -27,6 +27,7 @@ type lane struct {
 	timed   bool // requests are due at times
 	start   time.Time
 	fail    func(error)
+	firsts  firsts
 
 	turn    turn
 	last    time.Duration // when the last request was started
@@ -54,6 +55,7 @@ func (l *lane) send(ctx context.Context) {
 		samples.Add(sample)
 		l.tape.giveBack(e)
 		if err != nil && sample.Kind != send.Interrupted {
+			l.firsts.note(err)
 			l.fail(err)
 		}
 	}

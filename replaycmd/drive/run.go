@@ -56,7 +56,8 @@ type Run struct {
 // Result is what became of the requests to one target.
 type Result struct {
 	Target      send.Target
-	Connections int64 // opened
+	Connections int64   // opened
+	Firsts      []error // the first failure of each kind
 	*measure.Totals
 }
 
@@ -195,7 +196,7 @@ func (r *Run) tick() (end func()) {
 func (r *Run) results() []Result {
 	results := make([]Result, len(r.lanes))
 	for i, l := range r.lanes {
-		results[i] = Result{Target: r.Targets[i], Connections: l.dialer.Opened(), Totals: l.results.Finish()}
+		results[i] = Result{Target: r.Targets[i], Connections: l.dialer.Opened(), Firsts: l.firsts.errors(), Totals: l.results.Finish()}
 	}
 	return results
 }
