@@ -30,6 +30,9 @@ import (
 // patience is how long a test waits for what has to come.
 const patience = 20 * time.Second
 
+// refusing is an address where nobody listens, nor will anybody.
+const refusing = "127.0.0.1:1"
+
 // received is a request as an upstream got it.
 type received struct {
 	method, target, host string

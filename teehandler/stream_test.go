@@ -235,8 +235,7 @@ func TestClientThatLeavesIsCopied(t *testing.T) {
 
 func TestDeadPrimaryIsA502AndCopied(t *testing.T) {
 	shadow := newUpstream(t, nil)
-	dead := caddytest.Addr(t)
-	_, addr := run(t, func(addr string) string { return teeSite(t, addr, dead, shadow.URL, "") })
+	_, addr := run(t, func(addr string) string { return teeSite(t, addr, refusing, shadow.URL, "") })
 	for i, body := range []string{"", "abc", strings.Repeat("x", 100<<10)} {
 		if status, _ := post(t, http.DefaultClient, "http://"+addr, strings.NewReader(body)); status != 502 {
 			t.Errorf("client got %d", status)

@@ -18,8 +18,6 @@ import (
 	"time"
 
 	"go.uber.org/zap"
-
-	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
 // behave starts a server that does the same with every connection.
@@ -102,7 +100,7 @@ func TestShadowsInTrouble(t *testing.T) {
 		shadow  func(testing.TB) string
 		outcome string
 	}{
-		"refuses":    {func(t testing.TB) string { return caddytest.Addr(t) }, "failed_connect"},
+		"refuses":    {func(testing.TB) string { return refusing }, "failed_connect"},
 		"hangs":      {func(t testing.TB) string { return behave(t, answering(func(net.Conn) {})) }, timesOut},
 		"reads not":  {func(t testing.TB) string { return behave(t, func(net.Conn) {}) }, timesOut},
 		"resets":     {func(t testing.TB) string { return behave(t, answering(reset)) }, "failed_receive"},
@@ -255,16 +253,15 @@ func TestSlowShadowStallsNobody(t *testing.T) {
 }
 
 func TestFailuresAreLoggedOnceAMinute(t *testing.T) {
-	dead := caddytest.Addr(t)
 	server, addr := run(t, func(addr string) string {
-		return site(addr, fmt.Sprintf("tee %s {\nname %s\n}\nrespond ok", dead, teeName(t)))
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\n}\nrespond ok", refusing, teeName(t)))
 	})
 	for range 20 {
 		get(t, http.DefaultClient, "http://"+addr)
 	}
-	waitOutcome(t, dead, "failed_connect", 20)
+	waitOutcome(t, refusing, "failed_connect", 20)
 	logs := server.Logs()
-	if n := strings.Count(logs, `"msg":"sending copy"`); n != 1 || !strings.Contains(logs, `"shadow":"`+dead+`"`) {
+	if n := strings.Count(logs, `"msg":"sending copy"`); n != 1 || !strings.Contains(logs, `"shadow":"`+refusing+`"`) {
 		t.Errorf("20 failures were logged %d times, want once, with the shadow's name:\n%s", n, logs)
 	}
 }
