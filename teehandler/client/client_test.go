@@ -165,6 +165,23 @@ func TestRefusalStandsForAMoment(t *testing.T) {
 	}
 }
 
+// The deadline of an exchange is no end of its connection.
+func TestIdleConnectionsOutliveTheirDeadline(t *testing.T) {
+	addr, conns := serve(t, "HTTP/1.1 204 No\r\n\r\n")
+	c := newClient(t, addr)
+	for range 3 {
+		if _, err := c.Exchange(page, soon()); err != nil {
+			t.Fatal(err)
+		}
+		past := time.Now().Add(-2 * trustedIdle)
+		c.idle[0].idleSince = past
+		_ = c.idle[0].SetDeadline(past)
+	}
+	if n := conns.Load(); n != 1 {
+		t.Errorf("%d connections, want 1", n)
+	}
+}
+
 func TestClosedClientKeepsNothing(t *testing.T) {
 	addr, conns := serve(t, "HTTP/1.1 204 No\r\n\r\n")
 	c := newClient(t, addr)

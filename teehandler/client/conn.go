@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// restAfter is how long a connection may have idled and still be used
+	// trustedIdle is how long a connection may have idled and still be used
 	// without a look at whether its server has closed it.
-	restAfter = 100 * time.Millisecond
+	trustedIdle = 100 * time.Millisecond
 
 	maxResponseHeader = 64 << 10
 	maxInterim        = 100 // informational responses before the final one
@@ -51,7 +51,11 @@ func (c *conn) good(now time.Time) bool {
 	if now.Sub(c.created) > maxAge || now.Sub(c.idleSince) > idleTimeout {
 		return false
 	}
-	return now.Sub(c.idleSince) < restAfter || c.raw == nil || silent(c.raw)
+	if now.Sub(c.idleSince) < trustedIdle || c.raw == nil {
+		return true
+	}
+	_ = c.SetReadDeadline(time.Time{}) // that of its last exchange forbids looking
+	return silent(c.raw)
 }
 
 // Read remembers how reading failed, which the response parser hides.
