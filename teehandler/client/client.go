@@ -19,6 +19,10 @@ const (
 	idleTimeout = 15 * time.Second // below what servers commonly allow
 	maxAge      = time.Minute      // how long a changed DNS record may go unnoticed
 	dialPause   = 10 * time.Millisecond
+
+	// answerGrace is for reading an answer that is there when sending fails:
+	// a server may answer early and read no more.
+	answerGrace = 50 * time.Millisecond
 )
 
 // Client sends requests to one address over kept-alive connections.
@@ -70,8 +74,8 @@ type Request struct {
 	BodilessResponse bool
 }
 
-// Exchange sends a request and reads its response, all before the deadline. It
-// returns the response's status, or an *Error that tells what failed.
+// Exchange sends a request and reads its response, all before the deadline, but
+// for a moment to read what is there if sending took until then. It returns the response's status, or an *Error that tells what failed.
 func (c *Client) Exchange(req Request, deadline time.Time) (status int, err error) {
 	conn := c.take(time.Now())
 	if conn == nil {
@@ -84,6 +88,9 @@ func (c *Client) Exchange(req Request, deadline time.Time) (status int, err erro
 		return 0, &Error{Send, err}
 	}
 	sendErr := conn.send(req)
+	if sendErr != nil {
+		_ = conn.SetReadDeadline(time.Now().Add(answerGrace))
+	}
 	status, reusable, err := conn.receive(req.BodilessResponse, c.MaxResponse)
 	switch {
 	case err != nil && sendErr != nil:

@@ -145,6 +145,35 @@ func TestDeadlineEndsEveryStage(t *testing.T) {
 	}
 }
 
+// An answer counts also if the server never reads the whole request.
+func TestEarlyAnswerIsRead(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { conn.Close() })
+			_, _ = io.WriteString(conn, "HTTP/1.1 413 No\r\nContent-Length: 0\r\n\r\n")
+		}
+	}()
+	large := Request{Head: []byte("POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 99999999\r\n\r\n"), Body: make([]byte, 99999999)}
+	var status int
+	for range 20 { // a busy machine may not see it in time
+		if status, err = newClient(t, ln.Addr().String()).Exchange(large, time.Now().Add(100*time.Millisecond)); err == nil {
+			break
+		}
+	}
+	if err != nil || status != 413 {
+		t.Errorf("got %d, error %v", status, err)
+	}
+}
+
 func TestRefusalStandsForAMoment(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
