@@ -286,6 +286,25 @@ func TestHTTPSShadow(t *testing.T) {
 	}
 }
 
+func TestSeveralHTTPSShadowsTrustThePool(t *testing.T) {
+	cert, key := certificate(t)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	secure := &http.Server{Handler: newUpstream(t, nil).Config.Handler, ErrorLog: quiet()}
+	go secure.ServeTLS(ln, cert, key)
+	t.Cleanup(func() { secure.Close() })
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	byName, byAddress := "https://localhost:"+port, "https://127.0.0.1:"+port
+	_, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s %s {\nname %s\ntimeout 10s\ntls_trust_pool file %s\n}\nrespond ok", byName, byAddress, teeName(t), cert))
+	})
+	get(t, http.DefaultClient, "http://"+addr)
+	waitOutcome(t, byName, "sent_2xx", 1)
+	waitOutcome(t, byAddress, "sent_2xx", 1)
+}
+
 func TestSeveralShadowsGetTheSameRequests(t *testing.T) {
 	primary := newUpstream(t, nil)
 	a, b, c := newUpstream(t, nil), newUpstream(t, nil), newUpstream(t, nil)

@@ -38,12 +38,16 @@ type shadow struct {
 
 // provisionShadows makes the shadows of the configuration.
 func (h *Handler) provisionShadows(ctx caddy.Context, repl *caddy.Replacer) error {
+	trust, err := h.tlsConfig(ctx)
+	if err != nil {
+		return fmt.Errorf("tls: %v", err)
+	}
 	for _, to := range h.To {
 		address, err := repl.ReplaceOrErr(to, true, true)
 		if err != nil {
 			return fmt.Errorf("shadow '%s': %v", to, err)
 		}
-		byURL, err := h.newURLShadow(ctx, address)
+		byURL, err := h.newURLShadow(address, trust)
 		if err != nil {
 			return fmt.Errorf("shadow '%s': %v", address, err)
 		}

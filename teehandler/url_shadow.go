@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 
 	"github.com/caddy-rehearsal/rehearsal/teehandler/client"
 )
@@ -24,8 +23,8 @@ type urlShadow struct {
 	withoutReuse bool
 }
 
-// newURLShadow makes a shadow from its URL.
-func (h *Handler) newURLShadow(ctx caddy.Context, rawURL string) (*urlShadow, error) {
+// newURLShadow makes a shadow from its URL, with the tee's TLS configuration.
+func (h *Handler) newURLShadow(rawURL string, trust *tls.Config) (*urlShadow, error) {
 	a, err := parseAddress(rawURL)
 	if err != nil {
 		return nil, err
@@ -43,17 +42,7 @@ func (h *Handler) newURLShadow(ctx caddy.Context, rawURL string) (*urlShadow, er
 		},
 	}
 	if a.secure {
-		options := h.TLS
-		if options == nil {
-			options = new(reverseproxy.TLSConfig)
-		}
-		config, err := options.MakeTLSClientConfig(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if config == nil {
-			config = new(tls.Config)
-		}
+		config := trust.Clone()
 		if config.ServerName == "" {
 			config.ServerName = a.name
 		}
@@ -61,6 +50,22 @@ func (h *Handler) newURLShadow(ctx caddy.Context, rawURL string) (*urlShadow, er
 		s.client.TLS = config
 	}
 	return s, nil
+}
+
+// tlsConfig gives the TLS configuration of all shadows. It can be made only
+// once, as loading the certificate pool takes it out of the options.
+func (h *Handler) tlsConfig(ctx caddy.Context) (*tls.Config, error) {
+	if h.TLS == nil {
+		return new(tls.Config), nil
+	}
+	config, err := h.TLS.MakeTLSClientConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if config == nil { // nothing is set
+		config = new(tls.Config)
+	}
+	return config, nil
 }
 
 // smallBody is what is copied behind the header to send both at once.
