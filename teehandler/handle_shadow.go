@@ -69,9 +69,6 @@ func (s *handleShadow) close() {}
 
 // request makes a request of the copy that shares nothing with the client's.
 func (s *snapshot) request(ctx context.Context) (*http.Request, error) {
-	if !sendable(s.method, s.target) {
-		return nil, errUnsendable
-	}
 	target, err := url.ParseRequestURI(s.target)
 	if err != nil {
 		return nil, err
@@ -134,7 +131,12 @@ func (w *discardingWriter) Write(p []byte) (int, error) {
 // Flush lets handlers stream: there is nobody to wait for it.
 func (w *discardingWriter) Flush() {}
 
-var (
-	errEnough     = errors.New("enough of the shadow's response was read")
-	errUnsendable = errors.New("request line cannot be sent")
-)
+// answer gives the status, 0 if there was none, and tells whether the handlers
+// were stopped since they had written enough.
+func (w *discardingWriter) answer() (status int, stopped bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.status, w.room < 0
+}
+
+var errEnough = errors.New("enough of the shadow's response was read")

@@ -83,11 +83,8 @@ func sentWith(status int) outcome {
 
 // failedWith gives the outcome of a copy that was not answered.
 func failedWith(err error) outcome {
-	switch {
-	case isTimeout(err):
+	if isTimeout(err) {
 		return timedOut
-	case errors.Is(err, errUnsendable):
-		return droppedUnsupported
 	}
 	if _, ok := errors.AsType[*panicError](err); ok {
 		return failedPanic

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -303,6 +304,28 @@ func TestSeveralHTTPSShadowsTrustThePool(t *testing.T) {
 	get(t, http.DefaultClient, "http://"+addr)
 	waitOutcome(t, byName, "sent_2xx", 1)
 	waitOutcome(t, byAddress, "sent_2xx", 1)
+}
+
+// HTTP/2 lets a client ask for what no line of HTTP/1.1 can say. That is not
+// the shadow's trouble.
+func TestTargetThatNoRequestLineCarriesIsNotCopied(t *testing.T) {
+	shadow := newUpstream(t, nil)
+	h2c := clients(t)["h2c"]
+	addr := caddytest.Addr(t)
+	server := caddytest.Run(t, fmt.Sprintf("{\nservers {\nprotocols h1 h2c\n}\n}\n%s",
+		site(addr, fmt.Sprintf("tee %s {\nname %s\nhandle {\nrespond shadow\n}\n}\nrespond ok", shadow.URL, teeName(t)))))
+	resp, err := h2c.Do(&http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: addr, Opaque: "/a b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := drain(t, resp); status != 200 || body != "ok" {
+		t.Errorf("client got %d %q", status, body)
+	}
+	waitOutcome(t, shadow.URL, "dropped_unsupported", 1)
+	waitOutcome(t, "handle", "dropped_unsupported", 1)
+	if strings.Contains(server.Logs(), "sending copy") {
+		t.Error("the shadow was blamed")
+	}
 }
 
 func TestSeveralShadowsGetTheSameRequests(t *testing.T) {

@@ -114,6 +114,19 @@ func TestRateLimit(t *testing.T) {
 	waitOutcome(t, shadow.URL, "sent_2xx", 1)
 }
 
+func TestRateLimitCountsOnlyWhatIsCopied(t *testing.T) {
+	shadow := newUpstream(t, nil)
+	_, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\nrate_limit 0.001/s\nmax_body 4\n}\nrespond ok", shadow.URL, teeName(t)))
+	})
+	for range 3 {
+		post(t, http.DefaultClient, "http://"+addr, strings.NewReader("too large"))
+	}
+	get(t, http.DefaultClient, "http://"+addr)
+	waitOutcome(t, shadow.URL, "dropped_body_size", 3)
+	waitOutcome(t, shadow.URL, "sent_2xx", 1)
+}
+
 func TestTextForms(t *testing.T) {
 	for _, text := range []string{`"client_ip"`, `"uri"`, `"header X-A"`, `"cookie a"`} {
 		var by SampleBy

@@ -51,10 +51,10 @@ var (
 )
 
 // snapshot copies all of a request but its body.
-func (h *Handler) snapshot(r *http.Request) *snapshot {
+func (h *Handler) snapshot(r *http.Request, target string) *snapshot {
 	s := snapshots.Get().(*snapshot)
 	s.holders.Store(1)
-	s.method, s.target, s.host = r.Method, rawTarget(r), r.Host
+	s.method, s.target, s.host = r.Method, target, r.Host
 	_, s.length = r.Header["Content-Length"]
 
 	header := r.Header

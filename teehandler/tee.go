@@ -210,11 +210,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if !h.sampler.wants(r) {
 		return next.ServeHTTP(w, r)
 	}
-	if reason := h.refuse(r); reason != none {
+	target := rawTarget(r)
+	if reason := h.refuse(r, target); reason != none {
 		h.drop(reason)
 		return next.ServeHTTP(w, r)
 	}
-	copied := h.snapshot(r)
+	copied := h.snapshot(r, target)
 	if !h.complete(r) {
 		return h.serveWatched(w, r, next, copied)
 	}
@@ -235,19 +236,20 @@ func (h *Handler) complete(r *http.Request) bool {
 	return len(h.OnlyStatus) == 0 && (r.ContentLength == 0 || h.Body != "")
 }
 
-// refuse tells why a request that was chosen is not copied, or none.
-func (h *Handler) refuse(r *http.Request) outcome {
+// refuse tells why a request that was chosen is not copied, or none. The rate
+// limit comes last, so that what is refused anyway takes nothing of it.
+func (h *Handler) refuse(r *http.Request, target string) outcome {
 	switch {
 	case marked(r.Header, h.name):
 		return droppedLoop
-	case r.Method == http.MethodConnect || upgrades(r.Header):
+	case r.Method == http.MethodConnect || upgrades(r.Header) || !sendable(r.Method, target):
 		return droppedUnsupported
-	case !h.sampler.allows():
-		return droppedRate
 	case h.memory.full():
 		return droppedMemory
 	case h.Body == "" && r.ContentLength > h.maxBody:
 		return droppedBodySize
+	case !h.sampler.allows():
+		return droppedRate
 	}
 	return none
 }

@@ -74,9 +74,6 @@ const smallBody = 16 << 10
 var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 func (s *urlShadow) exchange(copied *snapshot, deadline time.Time) (int, error) {
-	if !sendable(copied.method, copied.target) {
-		return 0, errUnsendable
-	}
 	buf := heads.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= maxPooledBody {
