@@ -4,6 +4,7 @@
 package teehandler
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,8 +28,8 @@ func upgrades(header http.Header) bool {
 		httpguts.HeaderValuesContainsToken(header["Connection"], "Upgrade")
 }
 
-// hopByHop gives the fields that the request's Connection field names.
-func hopByHop(header http.Header) []string {
+// namedByConnection gives the fields that the request's Connection field names.
+func namedByConnection(header http.Header) []string {
 	var named []string
 	for _, value := range header["Connection"] {
 		for token := range strings.SplitSeq(value, ",") {
@@ -51,15 +52,14 @@ func staysBehind(name string, named []string) bool {
 	return slices.Contains(named, name)
 }
 
-// withoutHopByHop copies the header without what stays behind.
-func withoutHopByHop(header http.Header, named []string) http.Header {
-	copied := make(http.Header, len(header)+2)
-	for name, values := range header {
-		if !staysBehind(name, named) {
-			copied[name] = slices.Clone(values)
-		}
+// leaveBehind deletes what stays behind. Of TE, handlers get to know whether the
+// client takes trailers, without which gRPC servers refuse to answer.
+func leaveBehind(header http.Header, named []string) {
+	trailers := httpguts.HeaderValuesContainsToken(header["Te"], "trailers")
+	maps.DeleteFunc(header, func(name string, _ []string) bool { return staysBehind(name, named) })
+	if trailers {
+		header["Te"] = []string{"trailers"}
 	}
-	return copied
 }
 
 // appendFields writes the header's fields as on the wire, in the order of

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +169,32 @@ func TestHandlersMaySpeakHTTP2(t *testing.T) {
 			t.Errorf("shadow got %s", got)
 		}
 	})
+}
+
+// gRPC servers answer only clients that take trailers.
+func TestHandlersKnowWhetherTrailersAreTaken(t *testing.T) {
+	for option, want := range map[string][]string{"": {"trailers"}, "header_up X-Shadow 1": {"trailers"}, "header_up -Te": nil, "header_up Te gzip": nil} {
+		t.Run(option, func(t *testing.T) {
+			shadow := newUpstream(t, nil)
+			_, addr := run(t, func(addr string) string {
+				return site(addr, fmt.Sprintf("tee {\nname %s\n%s\nhandle {\nreverse_proxy %s\n}\n}\nrespond ok", teeName(t), option, shadow.addr()))
+			})
+			speak(t, addr, "GET /taken HTTP/1.1\r\nHost: a.test\r\nTE: gzip, trailers\r\nConnection: TE, X-Drop\r\nX-Drop: 1\r\nKeep-Alive: 1\r\n\r\n")
+			speak(t, addr, "GET /not HTTP/1.1\r\nHost: a.test\r\nTE: gzip\r\nConnection: TE\r\n\r\n")
+			for _, copied := range shadow.wait(2) {
+				expected := want
+				if copied.target == "/not" {
+					expected = nil
+				}
+				if got := copied.header["Te"]; !slices.Equal(got, expected) {
+					t.Errorf("%s: shadow got TE %q, want %q", copied.target, got, expected)
+				}
+				if copied.header.Get("X-Drop") != "" || copied.header.Get("Connection") != "" {
+					t.Errorf("shadow got %v", copied.header)
+				}
+			}
+		})
+	}
 }
 
 func TestOnlyStatus(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
 // holdAtMost sets how much memory the tees of a test have.
@@ -85,5 +87,21 @@ func TestMemoryCountsWhatIsBeingReceived(t *testing.T) {
 	s.release()
 	if held := m.held.Load(); held != 0 {
 		t.Errorf("%d bytes are held in the end", held)
+	}
+}
+// Handlers as shadows keep headers as well.
+func TestMemoryCountsHeadersOfHandlers(t *testing.T) {
+	for _, h := range []*Handler{{To: []string{"a.test"}}, {Handle: []caddyhttp.RouteList{nil}}} {
+		h.memory = new(memory)
+		r, _ := http.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("X-Large", strings.Repeat("x", 10<<10))
+		s := h.snapshot(r, "/")
+		if held := h.memory.held.Load(); held < 10<<10 || held > 11<<10 {
+			t.Errorf("%d bytes are held", held)
+		}
+		s.release()
+		if held := h.memory.held.Load(); held != 0 {
+			t.Errorf("%d bytes are held in the end", held)
+		}
 	}
 }

@@ -32,7 +32,8 @@ func (h *Handler) fixedHost() bool {
 // while the request lives, as placeholders look into it.
 func (h *Handler) rewrite(r *http.Request, s *snapshot, named []string) http.Header {
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	header := withoutHopByHop(r.Header, named)
+	header := r.Header.Clone()
+	leaveBehind(header, named)
 	if h.fixedHost() {
 		s.host = repl.ReplaceAll(h.Host, "")
 	}
@@ -46,7 +47,7 @@ func (h *Handler) rewrite(r *http.Request, s *snapshot, named []string) http.Hea
 		if hosts := header["Host"]; len(hosts) > 0 {
 			s.host = hosts[len(hosts)-1]
 		}
-		delete(header, "Host")
+		leaveBehind(header, nil) // Host as well
 	}
 	return header
 }

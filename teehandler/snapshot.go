@@ -18,7 +18,7 @@ import (
 type snapshot struct {
 	method, target, host string
 
-	fields  []byte // the header's lines on the wire, without Host and framing
+	fields  []byte // for shadows by URL: the header's lines on the wire, without Host and framing
 	length  bool   // the request had a Content-Length
 	body    []byte
 	trailer http.Header
@@ -56,27 +56,33 @@ func (h *Handler) snapshot(r *http.Request, target string) *snapshot {
 	s.holders.Store(1)
 	s.method, s.target, s.host = r.Method, target, r.Host
 	_, s.length = r.Header["Content-Length"]
-
-	header := r.Header
-	dropped := hopByHop(header)
-	if h.rewrites() {
-		header = h.rewrite(r, s, dropped)
-		dropped = nil
-	}
-	s.fields = appendFields(s.fields[:0], header, dropped)
-	s.fields = appendField(s.fields, markField, h.name)
 	s.memory = h.memory
-	s.keep(len(s.fields))
+
+	header, named := r.Header, namedByConnection(r.Header)
+	if h.rewrites() {
+		header, named = h.rewrite(r, s, named), nil
+	}
+	if len(h.To) > 0 {
+		s.fields = appendFields(s.fields[:0], header, named)
+		s.fields = appendField(s.fields, markField, h.name)
+		s.keep(len(s.fields))
+	}
 	if len(h.Handle) > 0 {
-		s.origin = newOrigin(r, header, dropped, h.name)
+		if !h.rewrites() {
+			header = header.Clone()
+			leaveBehind(header, named)
+		}
+		s.origin = newOrigin(r, header, h.name)
+		s.keep(sizeOf(header))
 		s.lent = true
 	}
 	return s
 }
 
-func newOrigin(r *http.Request, header http.Header, dropped []string, mark string) *origin {
+// newOrigin takes over the header.
+func newOrigin(r *http.Request, header http.Header, mark string) *origin {
 	o := &origin{
-		header:     withoutHopByHop(header, dropped),
+		header:     header,
 		proto:      r.Proto,
 		major:      r.ProtoMajor,
 		minor:      r.ProtoMinor,
@@ -86,6 +92,15 @@ func newOrigin(r *http.Request, header http.Header, dropped []string, mark strin
 	o.header.Add(markField, mark)
 	o.server, _ = r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return o
+}
+
+func sizeOf(header http.Header) (bytes int) {
+	for name, values := range header {
+		for _, value := range values {
+			bytes += len(name) + len(value)
+		}
+	}
+	return bytes
 }
 
 // share keeps the snapshot for one more user.
