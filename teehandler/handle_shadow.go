@@ -38,17 +38,18 @@ func (s *handleShadow) exchange(copied *snapshot, deadline time.Time) (int, erro
 	w := &discardingWriter{header: make(http.Header), room: maxShadowResponse}
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, copied.origin.server)
 	err = s.serve(w, r)
+	status, stopped := w.answer()
 	switch {
-	case w.room < 0: // the handlers were stopped on purpose
-		return w.status, nil
+	case stopped: // on purpose
+		return status, nil
 	case ctx.Err() != nil:
 		return 0, ctx.Err()
 	case err != nil:
 		return 0, err
-	case w.status == 0:
+	case status == 0:
 		return http.StatusOK, nil
 	}
-	return w.status, nil
+	return status, nil
 }
 
 // serve runs the handlers. Aborting a response is reverse_proxy's way to say
@@ -97,8 +98,9 @@ func (s *snapshot) request(ctx context.Context) (*http.Request, error) {
 	return r.WithContext(ctx), nil
 }
 
-// discardingWriter is the response writer of a shadow's handlers. It takes a
-// bounded number of bytes and keeps none.
+// discardingWriter is the response writer of a shadow's handlers, which may
+// leave goroutines behind that write. It takes a bounded number of bytes and
+// keeps none.
 type discardingWriter struct {
 	header http.Header
 

@@ -35,6 +35,13 @@ func (h trouble) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	case "late":
 		time.Sleep(100 * time.Millisecond)
 		return next.ServeHTTP(w, r)
+	case "leave a writer":
+		go func() {
+			for range 100 {
+				w.WriteHeader(http.StatusAccepted)
+				_, _ = w.Write([]byte("late"))
+			}
+		}()
 	case "leave a reader":
 		reading, body := make(chan struct{}), r.Body
 		go func() {
@@ -94,7 +101,7 @@ func init() {
 func TestHandlersInTrouble(t *testing.T) {
 	for kind, outcome := range map[string]string{
 		"panic": "failed_panic", "abort": "failed_handler", "error": "failed_handler", "hang": "timed_out",
-		"hijack": "failed_handler", "endless": "sent_2xx", "silent": "sent_2xx",
+		"hijack": "failed_handler", "endless": "sent_2xx", "silent": "sent_2xx", "\"leave a writer\"": "sent_2xx",
 	} {
 		t.Run(kind, func(t *testing.T) {
 			server, addr := run(t, func(addr string) string {
