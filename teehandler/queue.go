@@ -65,15 +65,15 @@ func (q *queue) next() (job, bool) {
 		return q.pop(), true
 	}
 	q.running--
-	retired := q.rest()
+	retired := q.settle()
 	q.mu.Unlock()
 	retired()
 	return job{}, false
 }
 
-// rest tells those who wait if nothing runs. What it returns is to be called
+// settle tells those who wait if nothing runs. What it returns is to be called
 // without the lock.
-func (q *queue) rest() (retired func()) {
+func (q *queue) settle() (retired func()) {
 	retired = func() {}
 	if q.running > 0 {
 		return retired
@@ -92,7 +92,7 @@ func (q *queue) rest() (retired func()) {
 func (q *queue) retire(f func()) {
 	q.mu.Lock()
 	q.retired = f
-	retired := q.rest()
+	retired := q.settle()
 	q.mu.Unlock()
 	retired()
 }
