@@ -186,3 +186,71 @@ func sendThenRead(t *testing.T, addr, body string) (status int, answer string, c
 	status, answer = drain(t, resp)
 	return status, answer, resp.Close
 }
+
+// A handler that puts another body in place changes what stands behind it.
+func TestBodyIsTheOneSeenWhereTheTeeStands(t *testing.T) {
+	primary, before, behind := newUpstream(t, nil), newUpstream(t, nil), newUpstream(t, nil)
+	_, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf(`route {
+	tee %s {
+		name before
+		timeout 20s
+	}
+	request_body {
+		set other
+	}
+	tee %s {
+		name behind
+		timeout 20s
+	}
+	respond /unread no
+	reverse_proxy %s
+}`, before.URL, behind.URL, primary.addr()))
+	})
+	for i, target := range []string{"/read", "/unread"} {
+		sent := bytesOf(100)
+		conn, br := dial(t, addr)
+		// as much as the other body has at first
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: a.test\r\nContent-Length: 100\r\n\r\n%s", target, sent[:len("other")])
+		if got := behind.wait(i + 1)[i]; got.body != "other" || got.length != 5 {
+			t.Errorf("%s: behind, the shadow got %+v", target, got)
+		}
+		_, _ = io.WriteString(conn, sent[len("other"):])
+		resp, err := http.ReadResponse(br, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drain(t, resp)
+		if got := before.wait(i + 1)[i]; got.sum != sumOf(sent) || got.length != 100 {
+			t.Errorf("%s: before, the shadow got %+v", target, got)
+		}
+	}
+	if got := primary.wait(1)[0].body; got != "other" {
+		t.Errorf("primary got %q", got)
+	}
+}
+
+// The body that a primary leaves keeps only the end of its stream back.
+func TestResponseLeavesBeforeTheRestOfTheBody(t *testing.T) {
+	waitForTheRest(t)
+	shadow := newUpstream(t, nil)
+	everyProtocol(t, "tee "+shadow.URL+" {\ntimeout 20s\n}\nheader Content-Length 2\nrespond no", func(t *testing.T, client *http.Client, url string) {
+		if strings.HasSuffix(t.Name(), "HTTP1.1") {
+			return // its server waits for the body itself
+		}
+		sent := bytesOf(100 << 10)
+		body, pen := io.Pipe()
+		resp, err := client.Post(url, "", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := make([]byte, 2)
+		if _, err := io.ReadFull(resp.Body, answer); err != nil || string(answer) != "no" {
+			t.Errorf("client got %q, error %v", answer, err)
+		}
+		_, _ = io.WriteString(pen, sent)
+		pen.Close()
+		drain(t, resp)
+		shadow.waitFor(sumOf(sent))
+	})
+}

@@ -11,43 +11,24 @@ import (
 	"time"
 )
 
-// captureState is how far the capture of a body has come.
-type captureState int
-
-const (
-	capturing captureState = iota
-	complete               // all of the body is there
-	tooLarge               // it has more than the limit
-	tooMuch                // of memory is in use
-	broken                 // it has no proper end
-	detached               // the request is over
-)
-
-// dropped tells why there is no copy of a body whose capture ended so, or none.
-func (s captureState) dropped() outcome {
-	switch s {
-	case complete:
-		return none
-	case tooLarge:
-		return droppedBodySize
-	case tooMuch:
-		return droppedMemory
-	case capturing, broken, detached:
-	}
-	return droppedBodyIncomplete
-}
-
 // capture is the body that the primary reads. It keeps what passes, and can
 // read on where the primary does not. The primary may read from a goroutine
 // that outlives its answer, as reverse_proxy's transport does.
+//
+// What it has to know of the request it knows from the start, as handlers
+// behind the tee may change the request.
 type capture struct {
 	snapshot *snapshot
-	request  *http.Request
+	length   int64       // that the client has announced, or -1
+	trailer  http.Header // filled in at the end of the body
+	http1    bool
+	expects  bool // the client sends nothing before it is asked to
 	limit    int64
 	done     func()
 	guard    *guardedWriter // nil if the server leaves unread bodies alone
 
-	over atomic.Bool // for the primary, which is done
+	over    atomic.Bool // for the primary, which may read no more
+	reading atomic.Bool // the primary does
 
 	mu      sync.Mutex
 	src     io.ReadCloser
@@ -56,7 +37,6 @@ type capture struct {
 	state   captureState
 	err     error // how src ended
 	started bool  // the primary has read
-	closed  bool  // by the primary
 }
 
 // newCapture replaces the request's body. It calls done, once, when all of the
@@ -65,17 +45,29 @@ func newCapture(r *http.Request, s *snapshot, limit int64, done func()) *capture
 	s.share()
 	s.bodyPool = bodies.Get().(*[]byte)
 	s.keep(cap(*s.bodyPool))
-	return &capture{snapshot: s, request: r, limit: limit, done: done, src: r.Body, buf: (*s.bodyPool)[:0]}
+	return &capture{
+		snapshot: s,
+		length:   r.ContentLength,
+		trailer:  r.Trailer,
+		http1:    r.ProtoMajor == 1,
+		expects:  expectsContinue(r),
+		limit:    limit,
+		done:     done,
+		src:      r.Body,
+		buf:      (*s.bodyPool)[:0],
+	}
 }
 
 // Read gives the primary what the client sent, as soon as it is there.
 func (c *capture) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.started = true
-	if c.closed || c.over.Load() {
+	c.reading.Store(true)
+	defer c.reading.Store(false)
+	if c.over.Load() {
 		return 0, http.ErrBodyReadAfterClose
 	}
+	c.started = true
 	if c.given < len(c.buf) {
 		n := copy(p, c.buf[c.given:])
 		c.given += n
@@ -95,12 +87,19 @@ func (c *capture) Read(p []byte) (int, error) {
 // Close is the primary's end of reading. What it left is read on, unless it
 // closes the body to stop a read going on.
 func (c *capture) Close() error {
-	if !c.mu.TryLock() {
+	if !c.over.Swap(true) && c.reading.Load() {
 		return c.src.Close()
 	}
-	defer c.mu.Unlock()
-	c.closed = true
 	return nil
+}
+
+// takeOver ends the primary's reading. A read that a goroutine of it has left
+// going on may wait for the client until the grace is over.
+func (c *capture) takeOver(control *http.ResponseController, grace time.Duration) {
+	c.over.Store(true)
+	if c.reading.Load() {
+		_ = control.SetReadDeadline(time.Now().Add(grace))
+	}
 }
 
 // readOn reads up to n bytes, or to the end of the body, for the copy. The
@@ -124,99 +123,10 @@ func (c *capture) readOn(n int64) {
 	}
 }
 
-// keep adds to the copy what the primary has read.
-func (c *capture) keep(p []byte) {
-	switch {
-	case int64(len(c.buf))+int64(len(p)) > c.limit:
-		c.state = tooLarge
-	case !c.grow(len(p)):
-		c.state = tooMuch
-	default:
-		c.buf = append(c.buf, p...)
-		c.given = len(c.buf)
-		c.finishIfWhole()
-		return
-	}
-	c.buf, c.given = nil, 0
-	c.snapshot.giveBack()
-}
-
-// grow makes room for n more bytes, unless too much memory is in use. The
-// length that the client has announced is believed when a part of it is there.
-func (c *capture) grow(n int) bool {
-	need := len(c.buf) + n
-	if need <= cap(c.buf) {
-		return true
-	}
-	if c.snapshot.memory.full() {
-		return false
-	}
-	size := max(2*cap(c.buf), need)
-	if announced := c.request.ContentLength; announced >= int64(need) && announced <= 16*int64(need) {
-		size = int(announced)
-	}
-	grown := append(make([]byte, 0, size), c.buf...)
-	c.snapshot.keep(cap(grown) - cap(c.buf))
-	c.buf = grown
-	return true
-}
-
-// finishIfWhole does not wait for the end if the announced length is there.
-// Trailers come after it.
-func (c *capture) finishIfWhole() {
-	if c.state == capturing && int64(len(c.buf)) == c.request.ContentLength && len(c.request.Trailer) == 0 {
-		c.finish()
-	}
-}
-
-// ended takes note of the end of the body.
-func (c *capture) ended(err error) {
-	if err == nil || c.err != nil {
-		return
-	}
-	c.err = err
-	if c.state != capturing {
-		return
-	}
-	if err == io.EOF {
-		c.finish()
-	} else {
-		c.state = broken
-	}
-}
-
-// finish hands the body over to the snapshot.
-func (c *capture) finish() {
-	c.state = complete
-	c.snapshot.body = c.buf
-	for name, values := range c.request.Trailer {
-		if len(values) > 0 {
-			if c.snapshot.trailer == nil {
-				c.snapshot.trailer = make(http.Header)
-			}
-			c.snapshot.trailer[name] = values
-		}
-	}
-	c.done()
-}
-
-// takeOver ends the primary's reading. A read that a goroutine of it has left
-// going on may wait for the client until the grace is over.
-func (c *capture) takeOver(control *http.ResponseController, grace time.Duration) {
-	c.over.Store(true)
-	if c.mu.TryLock() {
-		c.mu.Unlock()
-		return
-	}
-	_ = control.SetReadDeadline(time.Now().Add(grace))
-}
-
-// detach ends the capture, and tells how far it has come.
-func (c *capture) detach() captureState {
+// dropped tells why there is no copy of the body, or none. It waits for a read
+// of the primary's going on.
+func (c *capture) dropped() outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	state := c.state
-	c.state, c.closed, c.buf = detached, true, nil
-	c.given = 0
-	return state
+	return c.state.dropped()
 }

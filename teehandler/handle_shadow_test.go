@@ -249,3 +249,26 @@ func TestOnlyStatusOfErrors(t *testing.T) {
 		t.Errorf("shadow got %s", got)
 	}
 }
+
+// A primary that aborts has no status that could be wanted.
+func TestOnlyStatusOfAbortedResponses(t *testing.T) {
+	shadow := newUpstream(t, nil)
+	_, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\nonly_status 2xx 3xx 4xx 5xx\n}\n@body method POST\ntest_trouble @body \"leave a reader\"\ntest_trouble abort", shadow.URL, teeName(t)))
+	})
+	for _, tc := range []struct {
+		request, outcome string
+		n                int
+	}{
+		{"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n", "dropped_status", 1},
+		{"POST /whole HTTP/1.1\r\nHost: a.test\r\nContent-Length: 3\r\n\r\nabc", "dropped_status", 2},
+		{"POST /part HTTP/1.1\r\nHost: a.test\r\nContent-Length: 100\r\n\r\nabc", "dropped_body_incomplete", 1},
+	} {
+		conn, br := dial(t, addr)
+		fmt.Fprint(conn, tc.request)
+		if _, err := br.ReadByte(); err == nil {
+			t.Error("client got a response")
+		}
+		waitOutcome(t, shadow.URL, tc.outcome, tc.n)
+	}
+}

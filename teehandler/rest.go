@@ -116,14 +116,14 @@ func (c *capture) remaining() int64 {
 	if c.state != capturing {
 		return 0
 	}
-	return max(1, c.request.ContentLength-int64(len(c.buf)))
+	return max(1, c.length-int64(len(c.buf)))
 }
 
 // takeRest reads what the primary has left of the body. Nobody waits for the
 // end of a response that tells its length and has left.
 func (c *capture) takeRest(control *http.ResponseController, answer http.Header, answered bool) {
 	c.takeOver(control, restGrace)
-	if c.remaining() == 0 || c.untouched() && expectsContinue(c.request) {
+	if c.remaining() == 0 || c.expects && c.untouched() {
 		return // reading on would ask the client to send its body
 	}
 	if c.guard != nil {
@@ -132,8 +132,10 @@ func (c *capture) takeRest(control *http.ResponseController, answer http.Header,
 			return
 		}
 	}
+	// whatever the protocol, what is there of the response need not wait
+	left := answered && answer.Get("Content-Length") != "" && control.Flush() == nil
 	patience := restGrace
-	if answered && answer.Get("Content-Length") != "" && control.Flush() == nil && c.request.ProtoMajor == 1 {
+	if left && c.http1 { // over HTTP/2 and 3 the stream has to be ended still
 		patience = restPatience
 	}
 	if control.SetReadDeadline(time.Now().Add(patience)) != nil {

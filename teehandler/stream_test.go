@@ -296,17 +296,24 @@ func TestExpectContinue(t *testing.T) {
 
 // Reading on would ask a client for a body that the primary does not want.
 func TestUnwantedBodyIsNotAskedFor(t *testing.T) {
-	shadow := newUpstream(t, nil)
-	_, addr := run(t, func(addr string) string {
-		return site(addr, fmt.Sprintf("tee %s {\nname %s\n}\nheader Connection close\nrespond no 401", shadow.URL, teeName(t)))
-	})
-	conn, br := dial(t, addr)
-	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: a.test\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
-	resp, err := http.ReadResponse(br, nil)
-	if err != nil || resp.StatusCode != 401 {
-		t.Fatalf("client got %v, error %v", resp, err)
+	for name, primary := range map[string]string{
+		"refuses":          "header Connection close\nrespond no 401",
+		"hides its Expect": "request_header -Expect\nheader Connection close\nerror 401",
+	} {
+		t.Run(name, func(t *testing.T) {
+			shadow := newUpstream(t, nil)
+			_, addr := run(t, func(addr string) string {
+				return site(addr, fmt.Sprintf("route {\ntee %s {\nname %s\n}\n%s\n}", shadow.URL, teeName(t), primary))
+			})
+			conn, br := dial(t, addr)
+			fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: a.test\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+			resp, err := http.ReadResponse(br, nil)
+			if err != nil || resp.StatusCode != 401 {
+				t.Fatalf("client got %v, error %v", resp, err)
+			}
+			waitOutcome(t, shadow.URL, "dropped_body_incomplete", 1)
+		})
 	}
-	waitOutcome(t, shadow.URL, "dropped_body_incomplete", 1)
 }
 
 func TestInterimResponsesHeadAndTrailersPass(t *testing.T) {

@@ -4,6 +4,7 @@
 package teehandler
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -22,7 +23,7 @@ type watch struct {
 // serveWatched lets the primary serve a request while it is watched.
 func (h *Handler) serveWatched(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, copied *snapshot) error {
 	watch := &watch{handler: h, copied: copied, control: http.NewResponseController(w)}
-	reason := droppedBodyIncomplete // unless the primary comes to an end
+	reason := none // a primary that aborts gives none
 	original := r.Body
 	defer func() {
 		r.Body = original
@@ -66,7 +67,7 @@ func (t *watch) answered(w http.ResponseWriter, r *http.Request, err error) outc
 	}
 	if t.body != nil {
 		t.body.takeRest(t.control, w.Header(), err == nil)
-		if reason := t.body.detach().dropped(); reason != none {
+		if reason := t.body.dropped(); reason != none {
 			return reason
 		}
 	}
@@ -82,15 +83,17 @@ func (t *watch) send() {
 	t.handler.send(copied)
 }
 
-// end drops the copy if it was not sent.
+// end drops the copy if it was not sent. Where the primary has aborted, the
+// reason is a body that is not there, or else the status that never came.
 func (t *watch) end(reason outcome) {
+	unread := none
 	if t.body != nil {
 		t.body.takeOver(t.control, 0)
-		t.body.detach()
+		unread = t.body.dropped()
 		t.body.snapshot.release()
 	}
 	if t.copied != nil {
-		t.handler.drop(reason)
+		t.handler.drop(cmp.Or(reason, unread, droppedStatus))
 		t.copied.release()
 	}
 }
