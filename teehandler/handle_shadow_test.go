@@ -21,6 +21,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
+// awaiting is told by handlers that await the shutdown of their server.
+var awaiting = make(chan struct{})
+
 // trouble is a handler that does what its kind says.
 type trouble struct {
 	Kind string `json:"kind,omitempty"`
@@ -34,6 +37,12 @@ func (h trouble) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	switch h.Kind {
 	case "late":
 		time.Sleep(100 * time.Millisecond)
+		return next.ServeHTTP(w, r)
+	case "await shutdown":
+		awaiting <- struct{}{}
+		for deadline := time.Now().Add(patience); !w.(*guardedWriter).shutdown.begun.Load() && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
 		return next.ServeHTTP(w, r)
 	case "leave a writer":
 		go func() {

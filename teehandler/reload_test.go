@@ -137,3 +137,24 @@ func TestMetricsOfTwoSitesSurviveReloads(t *testing.T) {
 		server.Reload(config + fmt.Sprintf("http://localhost:1%d {\nbind 127.0.0.1\n}\n", 7000+i))
 	}
 }
+
+// A server that shuts down closes connections behind their responses, and reads
+// no unread body before.
+func TestAnswersOfAServerThatShutsDownWaitForNoBody(t *testing.T) {
+	shadow := newUpstream(t, nil)
+	server, addr := run(t, func(addr string) string {
+		return site(addr, fmt.Sprintf("tee %s {\nname %s\n}\ntest_trouble \"await shutdown\"\nrespond no 401", shadow.URL, teeName(t)))
+	})
+	conn, br := dial(t, addr)
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 100\r\n\r\nabc")
+	next(t, awaiting)
+	server.Reload(site(addr, "respond new"))
+	resp, err := http.ReadResponse(br, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := drain(t, resp); status != 401 || body != "no" || !resp.Close {
+		t.Errorf("client got %d %q, connection closed %v", status, body, resp.Close)
+	}
+	waitOutcome(t, shadow.URL, "dropped_body_incomplete", 1)
+}

@@ -43,12 +43,17 @@ func expectsContinue(r *http.Request) bool {
 // make net/http throw it away.
 type guardedWriter struct {
 	*caddyhttp.ResponseWriterWrapper
-	body    *capture
-	guarded bool
+	body     *capture
+	shutdown *shutdown
+	guarded  bool
 }
 
-func guard(w http.ResponseWriter, body *capture) *guardedWriter {
-	body.guard = &guardedWriter{ResponseWriterWrapper: &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, body: body}
+func guard(w http.ResponseWriter, body *capture, s *shutdown) *guardedWriter {
+	body.guard = &guardedWriter{
+		ResponseWriterWrapper: &caddyhttp.ResponseWriterWrapper{ResponseWriter: w},
+		body:                  body,
+		shutdown:              s,
+	}
 	return body.guard
 }
 
@@ -82,7 +87,7 @@ func (w *guardedWriter) secure() {
 		return
 	}
 	w.guarded = true
-	if strings.EqualFold(w.Header().Get("Connection"), "close") {
+	if w.shutdown.begun.Load() || strings.EqualFold(w.Header().Get("Connection"), "close") {
 		return // net/http leaves the body alone
 	}
 	if w.body.remaining() <= serverDrains {

@@ -109,6 +109,7 @@ type Handler struct {
 	duration prometheus.Observer
 	logger   *zap.Logger
 	largeLog *throttle
+	shutdown *shutdown
 
 	handleSegments []*caddycaddyfile.Dispenser
 }
@@ -157,6 +158,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	h.memory = &memory{limit: max(maxHeld, h.maxBody)}
 	h.largeLog = newThrottle(time.Minute)
+	h.shutdown = new(shutdown)
 	if err := h.HeaderUp.Provision(ctx); err != nil {
 		return fmt.Errorf("header_up: %v", err)
 	}

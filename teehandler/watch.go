@@ -41,7 +41,8 @@ func (t *watch) start(w http.ResponseWriter, r *http.Request) http.ResponseWrite
 		t.body = newCapture(r, t.copied, t.handler.maxBody, t.bodyComplete)
 		r.Body = t.body
 		if drainsFirst(w, r) {
-			w = guard(w, t.body)
+			t.handler.shutdown.watch(r)
+			w = guard(w, t.body, t.handler.shutdown)
 		}
 	}
 	if len(t.handler.OnlyStatus) > 0 {
