@@ -174,6 +174,25 @@ func TestLargeUnreadBodyOverHTTP1(t *testing.T) {
 	waitOutcome(t, shadow.URL, "sent_2xx", 15)
 }
 
+// net/http takes only this one spelling for the end of the connection, and
+// reads 256 KiB of the body with any other.
+func TestLargeUnreadBodyBehindConnectionClose(t *testing.T) {
+	waitForTheRest(t)
+	for _, spelling := range []string{"close", "Close"} {
+		t.Run(spelling, func(t *testing.T) {
+			shadow := newUpstream(t, nil)
+			_, addr := run(t, func(addr string) string {
+				return site(addr, "tee "+shadow.URL+" {\nname "+teeName(t)+"\ntimeout 20s\n}\nheader Connection "+spelling+"\nheader Content-Length 2\nrespond no 401")
+			})
+			sent := bytesOf(300 << 10)
+			if status, body, closed := sendThenRead(t, addr, sent); status != 401 || body != "no" || !closed {
+				t.Errorf("client got %d %q, connection closed %v", status, body, closed)
+			}
+			shadow.waitFor(sumOf(sent))
+		})
+	}
+}
+
 // sendThenRead is a client that sends all of its body before it looks at the
 // response, of which Go's client is none.
 func sendThenRead(t *testing.T, addr, body string) (status int, answer string, closed bool) {

@@ -87,7 +87,7 @@ func (w *guardedWriter) secure() {
 		return
 	}
 	w.guarded = true
-	if w.shutdown.begun.Load() || strings.EqualFold(w.Header().Get("Connection"), "close") {
+	if w.shutdown.begun.Load() || w.Header().Get("Connection") == "close" {
 		return // net/http leaves the body alone
 	}
 	if w.body.remaining() <= serverDrains {
