@@ -89,14 +89,16 @@ func (x *Exchange) head(status int, fields *Fields, length int64) {
 	if !fields.date {
 		out = appendDate(out, x.Started)
 	}
-	out = append(out, c.altSvc...)
+	if !fields.altSvc {
+		out = append(out, c.altSvc...)
+	}
 	out = append(out, fields.lines...)
 	if allowsBody(status) {
 		out = append(out, "Content-Length: "...)
 		out = strconv.AppendInt(out, length, 10)
 		out = append(out, "\r\n"...)
 	}
-	if x.last || fields.close || c.pool.draining.Load() {
+	if x.last || fields.close || x.unread > maxDrained || c.pool.draining.Load() {
 		x.last = true
 		out = append(out, "Connection: close\r\n"...)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestStatusesAreFramedAsByCaddy(t *testing.T) {
@@ -72,6 +73,9 @@ func TestFieldsOfTheHandlersOwn(t *testing.T) {
 		if got := resp.Header.Values("Server"); len(got) != 1 || got[0] != "Own" || !resp.Close || body != `1 GET /own test ""` {
 			t.Errorf("got %q with %v", body, resp.Header)
 		}
+		if got := resp.Header.Values("Alt-Svc"); len(got) != 1 || got[0] != "own" {
+			t.Errorf("got Alt-Svc %q", got)
+		}
 		if resp.Header.Get("X-Split") != "" {
 			t.Error("a value with a line break was sent")
 		}
@@ -92,8 +96,8 @@ func TestUnreadBodies(t *testing.T) {
 			t.Errorf("the request behind a short body got %s", body)
 		}
 		post(10 << 20) // too much to be read for nothing
-		if resp, _ := c.answer("POST"); resp.StatusCode != 200 {
-			t.Errorf("status %d for a long body", resp.StatusCode)
+		if resp, _ := c.answer("POST"); resp.StatusCode != 200 || !resp.Close {
+			t.Errorf("status %d for a long body, close %v", resp.StatusCode, resp.Close)
 		}
 	})
 }
@@ -109,6 +113,18 @@ func TestConnectionsHandedToTheHandler(t *testing.T) {
 		})
 	}
 	contains(t, s.Logs(), "panic while answering a request", "as the test wants it")
+}
+
+// TestConnectionsHandedOverLate has the deadline of an earlier answer pass.
+func TestConnectionsHandedOverLate(t *testing.T) {
+	s := runSites(t, servers("write_idle "+limit))
+	s.over(t, func(t *testing.T, c *client) {
+		time.Sleep(600 * time.Millisecond)
+		c.send("GET /raw HTTP/1.1\r\nHost: test\r\n\r\n")
+		if got, err := io.ReadAll(c.in); string(got) != "no HTTP at all" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	})
 }
 
 func TestReset(t *testing.T) {

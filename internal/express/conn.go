@@ -68,6 +68,9 @@ func (c *conn) exchange() bool {
 	if c.x.unsent > 0 || !c.x.answered {
 		c.x.last = true // the client must see that the answer is not whole
 	}
+	if len(c.out) > maxGathered {
+		c.flush()
+	}
 	if !c.x.last && c.x.drain() {
 		return true
 	}
@@ -75,6 +78,10 @@ func (c *conn) exchange() bool {
 	c.close()
 	return false
 }
+
+// maxGathered is how much is gathered of the answers to requests that came
+// together before it is sent.
+const maxGathered = 32 << 10
 
 // next finds the head of the next request. When there is none, or none that is
 // plain, the connection has been dealt with.

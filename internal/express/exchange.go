@@ -45,6 +45,7 @@ func (x *Exchange) begin() {
 func (x *Exchange) Conn() net.Conn {
 	x.answered, x.last = true, true
 	x.conn.flush()
+	x.conn.armWrite()
 	return x.conn.net
 }
 

@@ -16,6 +16,7 @@ type Fields struct {
 	lines  []byte
 	server bool // there is a Server field, in place of Caddy's
 	date   bool // and a Date
+	altSvc bool // and an Alt-Svc
 	close  bool // answers end their connection
 }
 
@@ -34,6 +35,8 @@ func (f *Fields) Add(name, value string) {
 		f.server = true
 	case is(name, "Date"):
 		f.date = true
+	case is(name, "Alt-Svc"):
+		f.altSvc = true
 	}
 	f.lines = append(f.lines, name+": "+value+"\r\n"...)
 }

@@ -111,7 +111,14 @@ func (t *testHandler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyh
 	return nil
 }
 
+// largestIn and largestOut are the most that connections had buffered.
+var largestIn, largestOut atomic.Int64
+
+func atLeast(largest *atomic.Int64, n int) { largest.Store(max(largest.Load(), int64(n))) }
+
 func (t *testHandler) ServeExpress(x *Exchange) bool {
+	atLeast(&largestIn, len(x.conn.in))
+	atLeast(&largestOut, len(x.conn.out))
 	if strings.HasPrefix(x.Path, "/caddy") {
 		return false
 	}
@@ -139,6 +146,7 @@ func (t *testHandler) ServeExpress(x *Exchange) bool {
 		panic("as the test wants it")
 	case "/own":
 		fields.Add("Server", "Own")
+		fields.Add("Alt-Svc", "own")
 		fields.Add("Connection", "close")
 		fields.Add("Content-Length", "99")
 		fields.Add("X-Split", "a\r\nb")

@@ -6,6 +6,7 @@ package express
 import (
 	"bytes"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -58,8 +59,18 @@ func (c *conn) release() {
 	c.buffers, c.start, c.end = noBuffers, 0, 0
 }
 
+// shrink goes back to a buffer of the usual size when what a large first body
+// needed has been read.
+func (c *conn) shrink() {
+	if len(c.in) > maxHead && c.end-c.start < maxHead {
+		in := make([]byte, maxHead)
+		c.start, c.end, c.in = 0, copy(in, c.buffered()), in
+	}
+}
+
 // fill reads more behind what is buffered.
 func (c *conn) fill() error {
+	c.shrink()
 	c.end = copy(c.in, c.buffered())
 	c.start = 0
 	n, err := c.net.Read(c.in[c.end:])
@@ -70,12 +81,27 @@ func (c *conn) fill() error {
 	return err
 }
 
-// await waits for the first bytes of the next request. It reports false when
-// the connection has ended instead.
+// await waits for the first bytes of the next request, behind the line end that
+// some old clients send after the body of a POST. It reports false when the
+// connection has ended instead.
 func (c *conn) await() bool {
-	if c.start < c.end {
-		return true
+	lineEnds := 0
+	if c.x.Method == http.MethodPost {
+		lineEnds = maxLineEnds
 	}
+	for {
+		lineEnds -= c.skipLineEnds(lineEnds)
+		if c.start < c.end {
+			return true
+		}
+		if !c.awaitMore() {
+			return false
+		}
+	}
+}
+
+// awaitMore waits for whatever comes next.
+func (c *conn) awaitMore() bool {
 	c.flush()
 	if c.failed != nil {
 		c.net.Close()
@@ -93,6 +119,20 @@ func (c *conn) await() bool {
 		return false
 	}
 	return true
+}
+
+// maxLineEnds is how many characters net/http ignores between the body of a POST
+// and the next request.
+const maxLineEnds = 4
+
+// skipLineEnds drops up to limit characters of line ends from the beginning of
+// what is buffered.
+func (c *conn) skipLineEnds(limit int) (n int) {
+	for n < limit && c.start < c.end && (c.in[c.start] == '\r' || c.in[c.start] == '\n') {
+		c.start++
+		n++
+	}
+	return n
 }
 
 // What is buffered may be a whole plain head, the beginning of one, or

@@ -5,7 +5,9 @@ package express
 
 import (
 	"os"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -25,6 +27,11 @@ type shelf struct {
 
 var bodies shelf
 
+// maxShelves bounds the memory of shelves: one lives as long as any body in it.
+const maxShelves = 512
+
+var shelves atomic.Int64
+
 // inMemory puts a copy of a body into a file that takes no disk. The extent has
 // no file if the system has none to give. The memory is free again when nobody
 // has an extent of the file any more.
@@ -35,11 +42,24 @@ func inMemory(body []byte) extent {
 	bodies.mu.Lock()
 	defer bodies.mu.Unlock()
 	if bodies.file == nil || bodies.used+int64(len(body)) > hugePage {
-		bodies.file, bodies.used = memory(hugePage), 0
+		bodies.file, bodies.used = newShelf(), 0
 	}
 	e := written(bodies.file, bodies.used, body)
 	bodies.used = roundUp(bodies.used+int64(len(body)), int64(os.Getpagesize()))
 	return e
+}
+
+// newShelf gives memory for a shelf, nil if there is none.
+func newShelf() *os.File {
+	if shelves.Load() >= maxShelves {
+		return nil
+	}
+	file := memory(hugePage)
+	if file != nil {
+		shelves.Add(1)
+		runtime.AddCleanup(file, func(struct{}) { shelves.Add(-1) }, struct{}{})
+	}
+	return file
 }
 
 // written writes a body to its place in a file.

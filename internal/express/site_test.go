@@ -83,6 +83,20 @@ func newClient(t testing.TB, c net.Conn) *client {
 	return &client{Conn: c, t: t, in: bufio.NewReader(c)}
 }
 
+func (s *sites) dial(t testing.TB) *client {
+	t.Helper()
+	return dial(t, s.express)
+}
+
+func (s *sites) dialTLS(t testing.TB) *client {
+	t.Helper()
+	c, err := tls.Dial("tcp", s.tls, &tls.Config{InsecureSkipVerify: true, ServerName: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newClient(t, c)
+}
+
 // over does something with a connection of each kind that was taken over.
 func (s *sites) over(t *testing.T, do func(t *testing.T, c *client)) {
 	t.Helper()

@@ -5,6 +5,7 @@ package express
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,53 @@ func TestPipelining(t *testing.T) {
 		for i := range n {
 			if _, body := c.answer("POST"); body != fmt.Sprintf(`1 POST /%d test "abc"`, i) {
 				t.Fatalf("answer %d is %s", i, body)
+			}
+		}
+	})
+}
+
+// TestWhatIsBufferedIsBounded has many requests behind a large first body.
+func TestWhatIsBufferedIsBounded(t *testing.T) {
+	s := runSites(t, "")
+	for name, dial := range map[string]func(testing.TB) *client{"plain": s.dial, "TLS": s.dialTLS} {
+		t.Run(name, func(t *testing.T) {
+			const n = 2000
+			c := dial(t)
+			requests := fmt.Sprintf("POST /bytes/1 HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n%s%s", maxFirstBody,
+				strings.Repeat("x", maxFirstBody), strings.Repeat("GET /bytes/4000 HTTP/1.1\r\nHost: test\r\n\r\n", n))
+			largestIn.Store(0)
+			largestOut.Store(0)
+			go io.WriteString(c, requests)
+			c.answer("POST")
+			for range n {
+				c.answer("GET")
+			}
+			if most := largestOut.Load(); most > maxGathered {
+				t.Errorf("%d bytes of answers were gathered", most)
+			}
+			largestIn.Store(0)
+			c.get("/", "express")
+			if most := largestIn.Load(); most > maxHead {
+				t.Errorf("the input buffer has still %d bytes", most)
+			}
+		})
+	}
+}
+
+func TestLineEndsBehindABody(t *testing.T) {
+	s := runSites(t, "")
+	s.over(t, func(t *testing.T, c *client) {
+		for _, pause := range []bool{false, true} {
+			c.send("POST /a HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\n\r\nabc\r\n")
+			if pause {
+				c.answer("POST")
+				c.get("/b", "express")
+				continue
+			}
+			c.send("GET /b HTTP/1.1\r\nHost: test\r\n\r\n")
+			c.answer("POST")
+			if _, body := c.answer("GET"); body != `1 GET /b test ""` {
+				t.Errorf("the request behind it got %s", body)
 			}
 		}
 	})

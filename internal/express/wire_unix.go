@@ -27,6 +27,7 @@ func (c *conn) fillWhenReady() error {
 // fillNow reads what is there and reports whether that was anything.
 func (c *conn) fillNow(fd uintptr) bool {
 	c.acquire()
+	c.shrink()
 	n, err := syscall.Read(int(fd), c.in)
 	for err == syscall.EINTR {
 		n, err = syscall.Read(int(fd), c.in)
