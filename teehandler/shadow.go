@@ -5,6 +5,7 @@ package teehandler
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"time"
 
@@ -25,6 +26,12 @@ type exchanger interface {
 
 // maxShadowResponse is how much of a shadow's response body is read.
 const maxShadowResponse = 8 << 20
+
+// mostRest is how long a worker at most leaves a shadow alone whose answer was
+// late. Such a shadow keeps all workers waiting, and without rests of different
+// lengths they would all give up and connect again in the same moment, over and
+// over, which the primary could feel.
+const mostRest = 250 * time.Millisecond
 
 // shadow is one of the systems that get copies.
 type shadow struct {
@@ -112,8 +119,12 @@ func (s *shadow) run(j job) {
 	status, err := s.contained(j)
 	s.metrics.inFlight.Dec()
 	if err != nil {
-		s.metrics.count(failedWith(err))
+		failed := failedWith(err)
+		s.metrics.count(failed)
 		s.trouble("sending copy", err)
+		if failed == timedOut {
+			time.Sleep(rand.N(mostRest))
+		}
 		return
 	}
 	s.metrics.duration.Observe(time.Since(start).Seconds())

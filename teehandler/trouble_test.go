@@ -222,11 +222,59 @@ func TestDeadlineCountsWaiting(t *testing.T) {
 			h.send(copied)
 		}
 		h.shadows[0].queue.waitIdle(start.Add(time.Hour))
-		if slow.exchanges != 1 || time.Since(start) != time.Second {
+		if took := time.Since(start); slow.exchanges != 1 || took < time.Second || took > time.Second+mostRest {
 			t.Errorf("%d exchanges took %v, want one and nothing after its deadline", slow.exchanges, time.Since(start))
 		}
 		if counts := outcomesOf(t, "slow"); counts["timed_out"] != 10 {
 			t.Errorf("outcomes are %v", counts)
+		}
+	})
+}
+
+// lateExchanger notes when exchanges begin and never has an answer in time.
+type lateExchanger struct {
+	mu     sync.Mutex
+	begins map[time.Time]int
+}
+
+func (e *lateExchanger) exchange(_ *snapshot, deadline time.Time) (int, error) {
+	e.mu.Lock()
+	e.begins[time.Now()]++
+	e.mu.Unlock()
+	time.Sleep(time.Until(deadline))
+	return 0, context.DeadlineExceeded
+}
+
+func (e *lateExchanger) close() {}
+
+// TestWorkersOfALateShadowDoNotComeAtOnce has all of them wait for the same
+// time, and looks at when they begin again.
+func TestWorkersOfALateShadowDoNotComeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const workers = 50
+		late := &lateExchanger{begins: make(map[time.Time]int)}
+		h := &Handler{name: teeName(t), Concurrency: workers, timeout: time.Second, logger: zap.NewNop()}
+		h.addShadow("late", late)
+		sendAll := func() {
+			for range workers {
+				copied := &snapshot{memory: new(memory)}
+				copied.holders.Store(1)
+				h.send(copied)
+			}
+		}
+		sendAll()
+		time.Sleep(time.Second + time.Nanosecond) // all have given up, and most rest
+		sendAll()
+		h.shadows[0].queue.waitIdle(time.Now().Add(time.Hour))
+		total, most := 0, 0
+		for begin, n := range late.begins {
+			total += n
+			if !begin.Equal(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) { // when the test began
+				most = max(most, n)
+			}
+		}
+		if total != 2*workers || most > workers/10 {
+			t.Errorf("%d exchanges, up to %d began at once after a rest", total, most)
 		}
 	})
 }
