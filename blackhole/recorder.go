@@ -89,9 +89,9 @@ func (s *sharedRecorder) end(exiting bool) {
 func init() { caddy.OnExit(func(context.Context) { closeReleased() }) }
 
 // closeReleased waits until all is written that requests brought to recorders
-// before and after these were released. Caddy calls it at the end of a process when all modules are cleaned
-// up, in no certain order: a tee may send its last copies after a blackhole
-// behind it is released.
+// before and after these were released. Caddy calls it at the end of a process
+// when all modules are cleaned up, in no certain order: a tee may send its last
+// copies after a blackhole behind it is released.
 func closeReleased() {
 	released.Lock()
 	defer released.Unlock()

@@ -17,17 +17,11 @@ import (
 	"testing"
 	"time"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-// asCaddy makes the test's binary a Caddy.
-const asCaddy = "REHEARSAL_AS_CADDY"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asCaddy) != "" {
-		caddycmd.Main()
-		return
-	}
+	caddytest.BecomeCaddy()
 	os.Exit(m.Run())
 }
 
@@ -76,8 +70,7 @@ type process struct {
 
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0], append([]string{"replay"}, args...)...)}
-	p.Env = append(os.Environ(), asCaddy+"=1")
+	p := &process{Cmd: caddytest.Command(t, append([]string{"replay"}, args...)...)}
 	var err error
 	if p.stdout, err = p.StdoutPipe(); err != nil {
 		t.Fatal(err)

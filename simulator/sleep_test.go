@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -18,18 +17,13 @@ import (
 	"testing"
 	"time"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
-
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
 // TestMain runs all tests on Caddy's path and again on the express path. It
 // lets the test binary be a Caddy of its own, with its own process to exit from.
 func TestMain(m *testing.M) {
-	if args := os.Getenv("REHEARSAL_TEST_CADDY"); args != "" {
-		os.Args = append([]string{"caddy"}, strings.Split(args, " ")...)
-		caddycmd.Main()
-	}
+	caddytest.BecomeCaddy()
 	failed := m.Run()
 	onExpress = true
 	os.Exit(failed | m.Run())
@@ -118,8 +112,7 @@ func TestExitWakesSleepers(t *testing.T) {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process := exec.Command(os.Args[0])
-	process.Env = append(os.Environ(), "REHEARSAL_TEST_CADDY=run --config "+file)
+	process := caddytest.Command(t, "run", "--config", file)
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -11,32 +11,21 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
-
 	_ "github.com/caddy-rehearsal/rehearsal"
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
-const (
-	patience = 30 * time.Second
-
-	// configOfCaddy has the test binary be a Caddy with this configuration.
-	configOfCaddy = "REHEARSAL_TEST_TEE"
-)
+const patience = 30 * time.Second
 
 func TestMain(m *testing.M) {
-	if config := os.Getenv(configOfCaddy); config != "" {
-		os.Args = []string{"caddy", "run", "--config", config}
-		caddycmd.Main()
-	}
+	caddytest.BecomeCaddy()
 	os.Exit(m.Run())
 }
 
@@ -124,8 +113,7 @@ func startCaddy(t *testing.T, addr, caddyfile string) (exit func()) {
 	if err := os.WriteFile(config, []byte("{\n\tadmin off\n\tpersist_config off\n}\n"+caddyfile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process := exec.Command(os.Args[0])
-	process.Env = append(os.Environ(), configOfCaddy+"="+config)
+	process := caddytest.Command(t, "run", "--config", config)
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -14,28 +14,19 @@ import (
 	"strings"
 	"testing"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
-
-	_ "github.com/caddyserver/caddy/v2/modules/standard"
-
 	_ "github.com/caddy-rehearsal/rehearsal"
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-// asCaddy makes the test's binary a Caddy with Rehearsal in it.
-const asCaddy = "REHEARSAL_AS_CADDY"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asCaddy) != "" {
-		caddycmd.Main()
-		return
-	}
+	caddytest.BecomeCaddy()
 	os.Exit(m.Run())
 }
 
 // TestSpeedtest runs the script, for which nginx and haproxy must be installed.
 func TestSpeedtest(t *testing.T) {
 	script := exec.CommandContext(t.Context(), "bash", "speedtest.sh", "-n", "50", "-c", "5", "--report", "json")
-	script.Env = append(os.Environ(), asCaddy+"=1", "CADDY="+os.Args[0])
+	script.Env = append(os.Environ(), caddytest.AsCaddy, "CADDY="+os.Args[0])
 	var stderr strings.Builder
 	script.Stderr = &stderr
 	out, err := script.Output()

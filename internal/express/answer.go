@@ -15,9 +15,10 @@ import (
 // being sent from where it is.
 const maxCopied = 4 << 10
 
-// Respond sends a whole answer. There may be no fields, nil. The body, in any number of pieces, is sent from
-// where it is: it must stay as it is until ServeExpress has returned. What the
-// method or the status forbids is left out, so that HEAD is answered like GET.
+// Respond sends a whole answer. Without fields of its own they are nil. The
+// body, in any number of pieces, is sent from where it is: it must stay as it is
+// until ServeExpress has returned. What the method or the status forbids is left
+// out, so that HEAD is answered like GET.
 func (x *Exchange) Respond(status int, fields *Fields, body ...[]byte) {
 	length := 0
 	for _, piece := range body {

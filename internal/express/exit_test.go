@@ -9,26 +9,16 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
-
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-// configOfCaddy names the environment variable that makes this test a Caddy.
-const configOfCaddy = "EXPRESS_TEST_CONFIG"
-
 func TestMain(m *testing.M) {
-	if config := os.Getenv(configOfCaddy); config != "" {
-		os.Args = []string{"caddy", "run", "--config", config, "--adapter", "caddyfile"}
-		caddycmd.Main()
-		return
-	}
+	caddytest.BecomeCaddy()
 	os.Exit(m.Run())
 }
 
@@ -40,8 +30,7 @@ func TestExit(t *testing.T) {
 	if err := os.WriteFile(config, []byte(s.config("admin off\n\tpersist_config off", "1")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	caddy := exec.Command(os.Args[0])
-	caddy.Env = append(os.Environ(), configOfCaddy+"="+config)
+	caddy := caddytest.Command(t, "run", "--config", config, "--adapter", "caddyfile")
 	if err := caddy.Start(); err != nil {
 		t.Fatal(err)
 	}
