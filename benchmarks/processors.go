@@ -6,6 +6,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,7 +59,7 @@ func (l *lab) on(h half, command ...string) []string {
 
 // split says who has which processors.
 func (l *lab) split() string {
-	if l.shared {
+	if slices.Equal(l.processors(serverHalf), l.processors(clientHalf)) {
 		return "servers and load generators share the processors"
 	}
 	return fmt.Sprintf("servers have %d of the processors, load generators the others", len(l.processors(serverHalf)))

@@ -27,7 +27,7 @@ func BecomeCaddy() {
 // Command gives the test's binary as a Caddy: a process of its own, to be ended
 // in whatever way, at the latest with the test.
 func Command(t testing.TB, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...) //nolint:gosec // the test itself
 	cmd.Env = append(os.Environ(), AsCaddy)
 	return cmd
 }
