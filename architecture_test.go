@@ -74,7 +74,7 @@ func isHandler(part string) bool { return slices.Contains(handlers, part) }
 func TestForbiddenArrowsAreFound(t *testing.T) {
 	for _, tc := range []struct{ from, to string }{
 		{"simulator", module + "blackhole"},
-		{"replaycmd/report", module + "teehandler"},
+		{"replaycmd/internal/report", module + "teehandler"},
 		{"caddyfile", module + "simulator"},
 		{"internal/latency", module + "simulator/recipe"},
 		{"internal/recording", "net/http"},
@@ -85,7 +85,7 @@ func TestForbiddenArrowsAreFound(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct{ from, to string }{
-		{"simulator", module + "simulator/recipe"},
+		{"simulator", module + "internal/recipe"},
 		{"replaycmd", module + "internal/recording"},
 		{"teehandler", module + "caddyfile"},
 		{"internal/express", "net/http"},

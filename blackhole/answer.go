@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // answer is what every request gets, ready to be written.
@@ -42,7 +42,7 @@ func newAnswer(status int, header http.Header, body string) (answer, error) {
 	fields := make(http.Header)
 	for name, values := range header {
 		for _, value := range values {
-			if err := cmp.Or(refuseFraming(name), caddyfile.CheckField(name, value)); err != nil {
+			if err := cmp.Or(refuseFraming(name), units.CheckField(name, value)); err != nil {
 				return answer{}, fmt.Errorf("headers: %v", err)
 			}
 			fields.Add(name, value)

@@ -14,9 +14,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-rehearsal/rehearsal/caddyfile"
-	"github.com/caddy-rehearsal/rehearsal/caddyfile/record"
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
+	"github.com/caddy-rehearsal/rehearsal/internal/record"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 func init() {
@@ -49,7 +49,7 @@ type Handler struct {
 
 	// How many percent of the requests are recorded, chosen at random.
 	// Default: 100.
-	Percent *caddyfile.Percent `json:"percent,omitempty"`
+	Percent *units.Percent `json:"percent,omitempty"`
 
 	// Where and how requests are recorded. Default: they are not.
 	Record *record.Options `json:"record,omitempty"`

@@ -13,7 +13,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
-	"github.com/caddy-rehearsal/rehearsal/caddyfile/record"
+	"github.com/caddy-rehearsal/rehearsal/internal/record"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 func init() {
@@ -69,8 +70,8 @@ func (h *Handler) option(d *caddyfile.Dispenser) (err error) {
 	case "body":
 		h.Body, err = words.Text(d)
 	case "percent":
-		h.Percent = new(words.Percent)
-		*h.Percent, err = words.Arg(d, words.ParsePercent)
+		h.Percent = new(units.Percent)
+		*h.Percent, err = words.Arg(d, units.ParsePercent)
 	case "record":
 		h.Record = new(record.Options)
 		return h.Record.UnmarshalCaddyfile(d)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // Arg reads the single argument of an option with parse. A wrong number of
@@ -53,7 +55,7 @@ func Field(d *caddyfile.Dispenser) (name, value string, err error) {
 	if !d.AllArgs(&name, &value) {
 		return "", "", d.ArgErr()
 	}
-	if err := CheckField(name, value); err != nil {
+	if err := units.CheckField(name, value); err != nil {
 		return "", "", d.Errf("parsing %s: %v", option, err)
 	}
 	return name, value, nil

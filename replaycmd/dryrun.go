@@ -16,7 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/pace"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/pace"
 )
 
 var errOver = errors.New("the duration is over")

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/send"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
 // extractTo writes each record to a file of its own in a folder, as it would be

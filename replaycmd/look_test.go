@@ -113,7 +113,8 @@ func TestExtractedNamesStayInTheirFolder(t *testing.T) {
 func TestExtractLeavesOutWhatIsNoRequest(t *testing.T) {
 	dir := t.TempDir()
 	path := writeRequests(t, "a.fbf", []*recording.Request{
-		{ID: []byte("a"), Method: []byte("GET"), URI: []byte("/")}, {ID: []byte("b"), Method: []byte("GET"), URI: []byte("/a b")},
+		{ID: []byte("a"), Method: []byte("GET"), URI: []byte("/")},
+		{ID: []byte("b"), Method: []byte("GET"), URI: []byte("/a b")},
 		{ID: []byte("c"), Method: []byte("GET"), URI: []byte("/")},
 	})
 	o := replay(t, "--extract", dir, path)

@@ -9,7 +9,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/source"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
 // notes tells the user about what goes on beside the results.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 )
 
 // output is a report that is asked for.

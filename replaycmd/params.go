@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/caddy-rehearsal/rehearsal/caddyfile"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/measure"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/pace"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/send"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/source"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/verdict"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/measure"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/pace"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/verdict"
 )
 
 // params is what the flags say.
@@ -129,7 +129,7 @@ const (
 )
 
 func parsePercent(text string) (*float64, error) {
-	percent, err := caddyfile.ParsePercent(text)
+	percent, err := units.ParsePercent(text)
 	share := float64(percent)
 	return &share, err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/drive"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/drive"
 )
 
 const (

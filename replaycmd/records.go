@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/source"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
 // records are the records that a command is about.

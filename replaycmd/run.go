@@ -16,11 +16,11 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/drive"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/measure"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/pace"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/report"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/send"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/drive"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/measure"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/pace"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
 // run does what the flags say.

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 )
 
 func TestRecordedTimesSpeedRateAndMax(t *testing.T) {
@@ -234,7 +234,8 @@ func TestExitStatuses(t *testing.T) {
 		"refused, quietly":    {[]string{"--to", refusing, "-q", "--report", "text", "--fail", "errors<=10", path}, 0, "refused", ""},
 		"hanging":             {[]string{"--to", hanging.url, "--timeout", "100ms", path}, 3, "timeout", "no answer"},
 		"too slow": {
-			[]string{"--to", hanging.url, "--timeout", "3s", "--rate", "10/s", "--duration", "500ms", "-c", "1", "--loop", path}, 3,
+			[]string{"--to", hanging.url, "--timeout", "3s", "--rate", "10/s", "--duration", "500ms", "-c", "1", "--loop", path},
+			3,
 			"not started in time 4\n", "4 of 5 requests were not started in time: it does not keep up",
 		},
 		"cut":                  {[]string{"--to", good.url, cut}, 3, "requests 9\n", "cut off"},

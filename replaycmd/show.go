@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/source"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
 // showCommand is `caddy replay show`.

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/source"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
 // validate checks what the flags say together.

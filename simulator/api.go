@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
-	"github.com/caddy-rehearsal/rehearsal/simulator/document"
-	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/document"
 )
 
 // DefaultAdmin is the path of the recipe API unless another one is given.

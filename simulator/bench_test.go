@@ -12,8 +12,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
-	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 )
 
 // BenchmarkServe compares the handler with Caddy's own static response of the

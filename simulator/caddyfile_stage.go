@@ -12,7 +12,8 @@ import (
 
 	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
-	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // parseStage reads a stage: when, what and how long, and a block of the rest.
@@ -52,7 +53,7 @@ func parseStage(d *caddyfile.Dispenser, r *recipe.Recipe) (err error) {
 func parseStageOption(d *caddyfile.Dispenser, stage *recipe.Stage) (err error) {
 	switch d.Val() {
 	case "percent":
-		stage.Percent, err = pointer(words.Arg(d, words.ParsePercent))
+		stage.Percent, err = pointer(words.Arg(d, units.ParsePercent))
 	case "fault":
 		stage.Fault, err = pointer(joined(d, 1, 2, recipe.ParseFault))
 	case "bandwidth":

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
-	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 )
 
 // TestDocumentation holds that what the documentation shows is understood.

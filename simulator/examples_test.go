@@ -17,7 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
-	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 )
 
 // TestExampleRecipes runs every example as a file, as a Caddyfile, posted and

@@ -13,8 +13,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
-	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
-	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
 // ServeExpress answers a request of a connection that was taken over. The
@@ -37,7 +37,7 @@ func (h *Handler) ServeExpress(x *express.Exchange) bool {
 		return true
 	}
 	switch {
-	case a.Fault != answer.NoFault:
+	case a.Fault != response.NoFault:
 		failExpress(x, &a)
 	case a.Streams():
 		streamExpress(x, &a)
@@ -50,7 +50,7 @@ func (h *Handler) ServeExpress(x *express.Exchange) bool {
 }
 
 // decideExpress says what a request is answered.
-func (h *Handler) decideExpress(x *express.Exchange) (answer.Answer, error) {
+func (h *Handler) decideExpress(x *express.Exchange) (response.Response, error) {
 	if h.mappings == nil {
 		return h.decideByRecipe(x.Path), nil
 	}
@@ -91,7 +91,7 @@ func refuse(x *express.Exchange, err error) {
 }
 
 // streamExpress sends an answer whose body is a file or takes its time.
-func streamExpress(x *express.Exchange, a *answer.Answer) {
+func streamExpress(x *express.Exchange, a *response.Response) {
 	body, size, err := a.Content.Open()
 	if err != nil {
 		refuse(x, err)

@@ -9,24 +9,24 @@ import (
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
-	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
 // failExpress lets a fault befall the answer on a connection that was taken
 // over.
-func failExpress(x *express.Exchange, a *answer.Answer) {
+func failExpress(x *express.Exchange, a *response.Response) {
 	switch a.Fault {
-	case answer.NoFault:
-	case answer.Hang:
+	case response.NoFault:
+	case response.Hang:
 		for x.Sleep(time.Hour) && x.Watched() {
 		}
-	case answer.Reset:
+	case response.Reset:
 		x.Reset()
-	case answer.Empty:
+	case response.Empty:
 		x.Conn()
-	case answer.Garbage:
+	case response.Garbage:
 		_, _ = x.Conn().Write(garbage())
-	case answer.Malformed:
+	case response.Malformed:
 		out := bufio.NewReadWriter(nil, bufio.NewWriter(x.Conn()))
 		writeMalformed(out, make(http.Header), a)
 	}

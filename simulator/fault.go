@@ -10,15 +10,15 @@ import (
 	"net/http"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
-	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
 // garbageSize is how much comes where something else was expected.
 const garbageSize = 512
 
 // fail lets a fault befall an answer.
-func fail(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
-	if a.Fault == answer.Hang {
+func fail(w http.ResponseWriter, r *http.Request, a *response.Response) error {
+	if a.Fault == response.Hang {
 		return hang(r)
 	}
 	if r.ProtoMajor > 1 {
@@ -30,11 +30,11 @@ func fail(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
 	}
 	defer conn.Close()
 	switch a.Fault { //nolint:exhaustive // the others only need the connection closed
-	case answer.Reset:
+	case response.Reset:
 		express.Reset(conn)
-	case answer.Malformed:
+	case response.Malformed:
 		writeMalformed(out, w.Header(), a)
-	case answer.Garbage:
+	case response.Garbage:
 		_, _ = out.Write(garbage())
 		_ = out.Flush()
 	}
@@ -52,9 +52,9 @@ func hang(r *http.Request) error {
 
 // failStream ends a stream of HTTP/2 or 3 with an error, behind the header and
 // a piece of a body if the answer is to be malformed.
-func failStream(w http.ResponseWriter, r *http.Request, a *answer.Answer) {
-	if a.Fault == answer.Malformed {
-		setFields(w.Header(), a.Response, r.ProtoMajor)
+func failStream(w http.ResponseWriter, r *http.Request, a *response.Response) {
+	if a.Fault == response.Malformed {
+		setFields(w.Header(), a.Message, r.ProtoMajor)
 		w.Header().Del("Content-Length")
 		w.WriteHeader(a.Status)
 		_, _ = w.Write(garbage())
@@ -64,8 +64,8 @@ func failStream(w http.ResponseWriter, r *http.Request, a *answer.Answer) {
 }
 
 // writeMalformed sends a header that announces chunks, and then none.
-func writeMalformed(out *bufio.ReadWriter, header http.Header, a *answer.Answer) {
-	setFields(header, a.Response, 1)
+func writeMalformed(out *bufio.ReadWriter, header http.Header, a *response.Response) {
+	setFields(header, a.Message, 1)
 	header.Del("Content-Length")
 	header.Set("Transfer-Encoding", "chunked")
 	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\n", a.Status, http.StatusText(a.Status))

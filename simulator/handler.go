@@ -18,9 +18,9 @@ import (
 
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
-	"github.com/caddy-rehearsal/rehearsal/simulator/livepage"
-	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
-	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/livepage"
 )
 
 func init() {

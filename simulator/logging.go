@@ -12,12 +12,12 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
 // log tells what was decided: for debugging, and in the access log if the
 // server keeps one.
-func (h *Handler) log(r *http.Request, a *answer.Answer) {
+func (h *Handler) log(r *http.Request, a *response.Response) {
 	h.debug(r.Method, r.RequestURI, a)
 	ctx := r.Context()
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
@@ -30,7 +30,7 @@ func (h *Handler) log(r *http.Request, a *answer.Answer) {
 }
 
 // debug tells what was decided in the log for debugging.
-func (h *Handler) debug(method, uri string, a *answer.Answer) {
+func (h *Handler) debug(method, uri string, a *response.Response) {
 	if c := h.logger.Check(zapcore.DebugLevel, "answering"); c != nil {
 		c.Write(zap.String("method", method), zap.String("uri", uri),
 			zap.Int("status", a.Status), zap.Object("simulator", decisionOf(a)))
@@ -43,17 +43,17 @@ type decision struct {
 	route   string
 	stage   int
 	latency time.Duration
-	fault   answer.Fault
+	fault   response.Fault
 }
 
-func decisionOf(a *answer.Answer) decision { return decision{a.Route, a.Stage, a.Latency, a.Fault} }
+func decisionOf(a *response.Response) decision { return decision{a.Route, a.Stage, a.Latency, a.Fault} }
 
 // MarshalLogObject writes it.
 func (d decision) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	enc.AddString("route", d.route)
 	enc.AddInt("stage", d.stage)
 	enc.AddDuration("latency", d.latency)
-	if d.fault != answer.NoFault {
+	if d.fault != response.NoFault {
 		enc.AddString("fault", string(d.fault))
 	}
 	return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
-	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
-	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
-	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
+	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
 // mappings are WireMock's stub mappings with what they need to be answered and
@@ -29,18 +29,18 @@ type mappings struct {
 
 // known is what can be said of a mapping's answers before there is a request.
 type known struct {
-	response *answer.Response // nil: a template makes it
-	fault    answer.Fault
-	pace     answer.Pace
+	response *response.Message // nil: a template makes it
+	fault    response.Fault
+	pace     response.Pace
 	counter  *scenario.Outside
 }
 
 // faults are WireMock's in our words.
-var faults = map[wiremock.Fault]answer.Fault{
-	wiremock.ConnectionReset:   answer.Reset,
-	wiremock.EmptyResponse:     answer.Empty,
-	wiremock.MalformedResponse: answer.Malformed,
-	wiremock.RandomData:        answer.Garbage,
+var faults = map[wiremock.Fault]response.Fault{
+	wiremock.ConnectionReset:   response.Reset,
+	wiremock.EmptyResponse:     response.Empty,
+	wiremock.MalformedResponse: response.Malformed,
+	wiremock.RandomData:        response.Garbage,
 }
 
 // loadMappings reads the mappings of the configuration; nil if it has none.
@@ -115,7 +115,7 @@ func know(mapping *wiremock.Mapping, s *scenario.Scenario) known {
 	said, fixed := mapping.Fixed()
 	k := known{
 		fault: faults[said.Fault],
-		pace:  answer.Pace{Chunks: said.Dribble.Chunks, Duration: said.Dribble.Duration},
+		pace:  response.Pace{Chunks: said.Dribble.Chunks, Duration: said.Dribble.Duration},
 	}
 	if fixed {
 		k.response = messageOf(&said)
@@ -130,36 +130,36 @@ func know(mapping *wiremock.Mapping, s *scenario.Scenario) known {
 
 // decide says what the mapping that matches a request answers, if one does.
 // The error is that of reading the request's body.
-func (m *mappings) decide(r *wiremock.Request) (a answer.Answer, found bool, err error) {
+func (m *mappings) decide(r *wiremock.Request) (a response.Response, found bool, err error) {
 	r.Random = m.chance
 	mapping, err := m.set.Match(r)
 	if mapping == nil {
-		return answer.Answer{}, false, err
+		return response.Response{}, false, err
 	}
 	said, k := mapping.Answer(r), m.known[mapping]
-	a = answer.Answer{
-		Response: k.response,
-		Latency:  said.Wait(m.chance),
-		Fault:    k.fault,
-		Pace:     k.pace,
-		Route:    mapping.Name(),
+	a = response.Response{
+		Message: k.response,
+		Latency: said.Wait(m.chance),
+		Fault:   k.fault,
+		Pace:    k.pace,
+		Route:   mapping.Name(),
 	}
-	if a.Response == nil {
-		a.Response = messageOf(&said)
+	if a.Message == nil {
+		a.Message = messageOf(&said)
 	}
 	k.counter.Count(a.Latency)
 	return a, true, nil
 }
 
 // unmatched answers a request for which there is neither mapping nor recipe.
-func (m *mappings) unmatched(r *wiremock.Request) answer.Answer {
+func (m *mappings) unmatched(r *wiremock.Request) response.Response {
 	return m.scenario.Unmatched(m.set.Closest(r))
 }
 
 // messageOf makes a message of what a mapping says. Without a Content-Type of
 // its own it has none, as with WireMock.
-func messageOf(said *wiremock.Answer) *answer.Response {
-	var fields []answer.Field
+func messageOf(said *wiremock.Answer) *response.Message {
+	var fields []response.Field
 	at := make(map[string]int)
 	for _, line := range said.Header {
 		if i, ok := at[line.Name]; ok {
@@ -167,10 +167,10 @@ func messageOf(said *wiremock.Answer) *answer.Response {
 			continue
 		}
 		at[line.Name] = len(fields)
-		fields = append(fields, answer.NewField(line.Name, line.Value))
+		fields = append(fields, response.NewField(line.Name, line.Value))
 	}
 	if _, ok := at["Content-Type"]; !ok {
-		fields = append(fields, answer.NewField("Content-Type"))
+		fields = append(fields, response.NewField("Content-Type"))
 	}
-	return answer.NewResponse(said.Status, fields, answer.Bytes(said.Body))
+	return response.NewMessage(said.Status, fields, response.Bytes(said.Body))
 }

@@ -6,7 +6,7 @@ package simulator
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 )
 
 // collectors are the metrics of all simulators.

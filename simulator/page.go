@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/livepage"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/livepage"
 )
 
 func init() {

@@ -19,8 +19,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
-	"github.com/caddy-rehearsal/rehearsal/simulator/scenario"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 )
 
 // scenarios are those that run, by identity. They outlive a configuration as

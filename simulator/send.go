@@ -9,8 +9,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/document"
-	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/document"
 )
 
 // problem is the JSON of an error.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
-	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
 // statusClientLeft is what is logged for a client that did not wait.
@@ -42,7 +42,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	switch {
-	case a.Fault != answer.NoFault:
+	case a.Fault != response.NoFault:
 		return fail(w, r, &a)
 	case a.Streams():
 		return stream(w, r, &a)
@@ -51,7 +51,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 }
 
 // decide says what a request is answered: by the mappings, else by the recipes.
-func (h *Handler) decide(r *http.Request) (answer.Answer, error) {
+func (h *Handler) decide(r *http.Request) (response.Response, error) {
 	if h.mappings == nil {
 		return h.decideByRecipe(r.URL.Path), nil
 	}
@@ -59,7 +59,7 @@ func (h *Handler) decide(r *http.Request) (answer.Answer, error) {
 }
 
 // decideByMapping says what the mappings have for a request, else the recipes.
-func (h *Handler) decideByMapping(request *wiremock.Request, path string) (answer.Answer, error) {
+func (h *Handler) decideByMapping(request *wiremock.Request, path string) (response.Response, error) {
 	if a, found, err := h.mappings.decide(request); found || err != nil {
 		return a, err
 	}
@@ -70,7 +70,7 @@ func (h *Handler) decideByMapping(request *wiremock.Request, path string) (answe
 }
 
 // decideByRecipe says what the recipes have for a path.
-func (h *Handler) decideByRecipe(path string) answer.Answer {
+func (h *Handler) decideByRecipe(path string) response.Response {
 	a, found := h.scenario.Decide(path)
 	if !found {
 		return h.scenario.NotSet(path, h.postTo())

@@ -66,8 +66,18 @@ func TestFramingOnOneConnection(t *testing.T) {
 		status int
 		length int64 // -1: no Content-Length; -2: any
 	}{
-		{"/200", 200, 5}, {"/204", 204, -1}, {"/205", 205, 0}, {"/304", 304, -1}, {"/404", 404, 9}, {"/999", 999, 9},
-		{"/empty", 200, 0}, {"/gzip", 200, -2}, {"/random", 200, 428 << 10}, {"/range", 200, -2}, {"/file", 200, 5 << 20}, {"/none", 406, -2},
+		{"/200", 200, 5},
+		{"/204", 204, -1},
+		{"/205", 205, 0},
+		{"/304", 304, -1},
+		{"/404", 404, 9},
+		{"/999", 999, 9},
+		{"/empty", 200, 0},
+		{"/gzip", 200, -2},
+		{"/random", 200, 428 << 10},
+		{"/range", 200, -2},
+		{"/file", 200, 5 << 20},
+		{"/none", 406, -2},
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST"} {
 			fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: id=1; id=2; =x; bad\r\nContent-Length: 0\r\n\r\n", method, tc.path)

@@ -11,18 +11,18 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
 // stream sends an answer whose body is a file, as long as it is now, or takes
 // its time.
-func stream(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
+func stream(w http.ResponseWriter, r *http.Request, a *response.Response) error {
 	body, size, err := a.Content.Open()
 	if err != nil {
 		return caddyhttp.Error(http.StatusInternalServerError, err)
 	}
 	defer body.Close()
-	setFields(w.Header(), a.Response, r.ProtoMajor)
+	setFields(w.Header(), a.Message, r.ProtoMajor)
 	if a.Content.File != "" {
 		w.Header()["Content-Length"] = []string{strconv.FormatInt(size, 10)}
 	}

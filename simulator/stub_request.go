@@ -11,7 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/wiremock"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
 // stubRequest gives a request to the mappings.

@@ -6,8 +6,8 @@ package simulator
 import (
 	"go.uber.org/zap"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
-	"github.com/caddy-rehearsal/rehearsal/simulator/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
 // warnOfBodies tells of stages whose status has no body although the recipe
@@ -15,7 +15,7 @@ import (
 func warnOfBodies(logger *zap.Logger, recipes recipe.List) {
 	for _, r := range recipes {
 		for i, stage := range r.Stages {
-			if r.HasSource() && !answer.HasBody(stage.Status) {
+			if r.HasSource() && !response.HasBody(stage.Status) {
 				logger.Warn("the body is not sent with this status",
 					zap.String("route", r.Route), zap.Int("stage", i+1), zap.Int("status", stage.Status))
 			}

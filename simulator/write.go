@@ -6,13 +6,13 @@ package simulator
 import (
 	"net/http"
 
-	"github.com/caddy-rehearsal/rehearsal/simulator/answer"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
 // write sends an answer from memory, as fast as it goes. That the client leaves
 // meanwhile is no fault of the server.
-func write(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
-	setFields(w.Header(), a.Response, r.ProtoMajor)
+func write(w http.ResponseWriter, r *http.Request, a *response.Response) error {
+	setFields(w.Header(), a.Message, r.ProtoMajor)
 	w.WriteHeader(a.Status)
 	if r.Method == http.MethodHead {
 		return nil
@@ -27,7 +27,7 @@ func write(w http.ResponseWriter, r *http.Request, a *answer.Answer) error {
 
 // setFields sets the header of a message. Handlers around this one may change
 // values in place, so each request gets a copy of its own.
-func setFields(header http.Header, m *answer.Response, protoMajor int) {
+func setFields(header http.Header, m *response.Message, protoMajor int) {
 	lines := make([]string, 0, m.Lines+1)
 	for _, field := range m.Fields {
 		if field.Hop && protoMajor > 1 {

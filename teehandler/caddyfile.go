@@ -10,14 +10,15 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
-	caddycaddyfile "github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
-	"github.com/caddy-rehearsal/rehearsal/caddyfile"
+	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 func init() {
@@ -57,12 +58,12 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	}
 //
 // to, handle, header_up and only_status can be repeated.
-func (h *Handler) UnmarshalCaddyfile(d *caddycaddyfile.Dispenser) error {
+func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
 	if err := h.addURLs(d, d.RemainingArgs()); err != nil {
 		return err
 	}
-	var once caddyfile.Once
+	var once words.Once
 	for d.NextBlock(0) {
 		if err := once.Check(d, "to", "handle", "header_up", "only_status"); err != nil {
 			return err
@@ -77,49 +78,49 @@ func (h *Handler) UnmarshalCaddyfile(d *caddycaddyfile.Dispenser) error {
 	return nil
 }
 
-func (h *Handler) parseOption(d *caddycaddyfile.Dispenser) (err error) {
+func (h *Handler) parseOption(d *caddyfile.Dispenser) (err error) {
 	switch d.Val() {
 	case "name":
-		h.Name, err = caddyfile.Text(d)
+		h.Name, err = words.Text(d)
 	case "to":
 		return h.parseTo(d)
 	case "handle":
 		h.handleSegments = append(h.handleSegments, d.NewFromNextSegment())
 	case "percent":
-		h.Percent, err = pointer(caddyfile.Arg(d, caddyfile.ParsePercent))
+		h.Percent, err = pointer(words.Arg(d, units.ParsePercent))
 	case "sample_by":
 		h.SampleBy, err = parseSampleBy(d)
 	case "rate_limit":
-		h.RateLimit, err = caddyfile.Arg(d, parseText[Rate])
+		h.RateLimit, err = words.Arg(d, parseText[Rate])
 	case "timeout":
-		h.Timeout, err = caddyfile.Arg(d, parseTimeout)
+		h.Timeout, err = words.Arg(d, parseTimeout)
 	case "concurrency":
-		h.Concurrency, err = caddyfile.Arg(d, atLeast(1))
+		h.Concurrency, err = words.Arg(d, atLeast(1))
 	case "queue":
-		h.Queue, err = pointer(caddyfile.Arg(d, atLeast(0)))
+		h.Queue, err = pointer(words.Arg(d, atLeast(0)))
 	case "max_body":
-		h.MaxBody, err = pointer(caddyfile.Arg(d, caddyfile.ParseSize))
+		h.MaxBody, err = pointer(words.Arg(d, units.ParseSize))
 	case "body":
-		h.Body, err = caddyfile.Arg(d, parseOff)
+		h.Body, err = words.Arg(d, parseOff)
 	case "host":
-		h.Host, err = caddyfile.Text(d)
+		h.Host, err = words.Text(d)
 	case "header_up":
 		return h.parseHeaderUp(d)
 	case "forward_client_ip":
-		h.ForwardClientIP, err = true, caddyfile.Flag(d)
+		h.ForwardClientIP, err = true, words.Flag(d)
 	case "close_connections":
-		h.CloseConnections, err = true, caddyfile.Flag(d)
+		h.CloseConnections, err = true, words.Flag(d)
 	case "tls_insecure_skip_verify", "tls_server_name", "tls_trust_pool":
 		return h.parseTLS(d)
 	case "only_status":
 		return h.parseOnlyStatus(d)
 	default:
-		return caddyfile.Unrecognized(d, "tee")
+		return words.Unrecognized(d, "tee")
 	}
 	return err
 }
 
-func (h *Handler) parseTo(d *caddycaddyfile.Dispenser) error {
+func (h *Handler) parseTo(d *caddyfile.Dispenser) error {
 	urls := d.RemainingArgs()
 	if len(urls) == 0 {
 		return d.ArgErr()
@@ -129,7 +130,7 @@ func (h *Handler) parseTo(d *caddycaddyfile.Dispenser) error {
 
 // addURLs checks what can be checked before placeholders are replaced, when
 // the line is known still.
-func (h *Handler) addURLs(d *caddycaddyfile.Dispenser, urls []string) error {
+func (h *Handler) addURLs(d *caddyfile.Dispenser, urls []string) error {
 	for _, text := range urls {
 		if strings.Contains(text, "{") {
 			continue
@@ -142,7 +143,7 @@ func (h *Handler) addURLs(d *caddycaddyfile.Dispenser, urls []string) error {
 	return nil
 }
 
-func parseSampleBy(d *caddycaddyfile.Dispenser) (*SampleBy, error) {
+func parseSampleBy(d *caddyfile.Dispenser) (*SampleBy, error) {
 	words := d.RemainingArgs()
 	if len(words) == 0 {
 		return nil, d.ArgErr()
@@ -154,7 +155,7 @@ func parseSampleBy(d *caddycaddyfile.Dispenser) (*SampleBy, error) {
 	return &by, nil
 }
 
-func (h *Handler) parseHeaderUp(d *caddycaddyfile.Dispenser) error {
+func (h *Handler) parseHeaderUp(d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
 	if len(args) < 1 || len(args) > 3 {
 		return d.ArgErr()
@@ -176,21 +177,21 @@ func (h *Handler) parseHeaderUp(d *caddycaddyfile.Dispenser) error {
 	return nil
 }
 
-func (h *Handler) parseTLS(d *caddycaddyfile.Dispenser) (err error) {
+func (h *Handler) parseTLS(d *caddyfile.Dispenser) (err error) {
 	if h.TLS == nil {
 		h.TLS = new(reverseproxy.TLSConfig)
 	}
 	switch d.Val() {
 	case "tls_insecure_skip_verify":
-		h.TLS.InsecureSkipVerify, err = true, caddyfile.Flag(d)
+		h.TLS.InsecureSkipVerify, err = true, words.Flag(d)
 	case "tls_server_name":
-		h.TLS.ServerName, err = caddyfile.Text(d)
+		h.TLS.ServerName, err = words.Text(d)
 	case "tls_trust_pool":
 		if !d.NextArg() {
 			return d.ArgErr()
 		}
 		name := d.Val()
-		module, err := caddycaddyfile.UnmarshalModule(d, "tls.ca_pool.source."+name)
+		module, err := caddyfile.UnmarshalModule(d, "tls.ca_pool.source."+name)
 		if err != nil {
 			return err
 		}
@@ -203,7 +204,7 @@ func (h *Handler) parseTLS(d *caddycaddyfile.Dispenser) (err error) {
 	return err
 }
 
-func (h *Handler) parseOnlyStatus(d *caddycaddyfile.Dispenser) error {
+func (h *Handler) parseOnlyStatus(d *caddyfile.Dispenser) error {
 	words := d.RemainingArgs()
 	if len(words) == 0 {
 		return d.ArgErr()
@@ -258,7 +259,7 @@ func atLeast(least int) func(string) (int, error) {
 }
 
 func parseTimeout(text string) (caddy.Duration, error) {
-	timeout, err := caddyfile.ParseDuration(text)
+	timeout, err := words.ParseDuration(text)
 	if err == nil && timeout <= 0 {
 		err = fmt.Errorf("'%s' is no time to wait", text)
 	}
@@ -273,4 +274,4 @@ func parseOff(text string) (string, error) {
 }
 
 // Interface guards
-var _ caddycaddyfile.Unmarshaler = (*Handler)(nil)
+var _ caddyfile.Unmarshaler = (*Handler)(nil)

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"net"
 
-	"github.com/caddy-rehearsal/rehearsal/teehandler/client"
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // outcome is what became of a copy.
@@ -89,20 +89,20 @@ func failedWith(err error) outcome {
 	if _, ok := errors.AsType[*panicError](err); ok {
 		return failedPanic
 	}
-	exchange, ok := errors.AsType[*client.Error](err)
+	exchange, ok := errors.AsType[*http1.Error](err)
 	if !ok {
 		return failedHandler
 	}
 	switch exchange.Stage {
-	case client.Connect:
+	case http1.Connect:
 		return failedConnect
-	case client.Handshake:
+	case http1.Handshake:
 		return failedTLS
-	case client.Send:
+	case http1.Send:
 		return failedSend
-	case client.Malformed:
+	case http1.Malformed:
 		return failedResponse
-	case client.Receive:
+	case http1.Receive:
 	}
 	return failedReceive
 }

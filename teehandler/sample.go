@@ -13,7 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 	"github.com/caddy-rehearsal/rehearsal/teehandler/sampling"
 )
 
@@ -74,7 +74,7 @@ type sampler struct {
 	limit *rate.Limiter // nil: none
 }
 
-func newSampler(percent *caddyfile.Percent, by *SampleBy, limit Rate) *sampler {
+func newSampler(percent *units.Percent, by *SampleBy, limit Rate) *sampler {
 	s := &sampler{by: by}
 	if percent == nil {
 		s.share = sampling.NewShare(100)

@@ -14,7 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 func TestPercent(t *testing.T) {
@@ -45,7 +45,7 @@ func requests(n int, shape func(i int, r *http.Request)) []*http.Request {
 }
 
 func TestSampleBySticksToTheKey(t *testing.T) {
-	ten := caddyfile.Percent(10)
+	ten := units.Percent(10)
 	for by, shape := range map[string]func(i int, r *http.Request){
 		"cookie session":    func(i int, r *http.Request) { r.AddCookie(&http.Cookie{Name: "session", Value: fmt.Sprint("s", i)}) },
 		"header x-customer": func(i int, r *http.Request) { r.Header.Set("X-Customer", fmt.Sprint("c", i)) },
@@ -78,7 +78,7 @@ func TestSampleBySticksToTheKey(t *testing.T) {
 }
 
 func TestRequestsWithoutTheKeyHaveTheirShare(t *testing.T) {
-	ten := caddyfile.Percent(10)
+	ten := units.Percent(10)
 	key, _ := parseText[SampleBy]("cookie session")
 	s := newSampler(&ten, &key, 0)
 	taken := 0
@@ -93,7 +93,7 @@ func TestRequestsWithoutTheKeyHaveTheirShare(t *testing.T) {
 }
 
 func TestLeavingOutCostsNothing(t *testing.T) {
-	zero := caddyfile.Percent(0)
+	zero := units.Percent(0)
 	h := &Handler{sampler: newSampler(&zero, nil, 0)}
 	next := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)

@@ -15,12 +15,12 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddyserver/caddy/v2"
-	caddycaddyfile "github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 
-	"github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 func init() {
@@ -50,7 +50,7 @@ type Handler struct {
 
 	// The share of requests that is copied, the same ones for all shadows.
 	// Default: 100.
-	Percent *caddyfile.Percent `json:"percent,omitempty"`
+	Percent *units.Percent `json:"percent,omitempty"`
 
 	// Makes the choice stick to a key of the request, so that the same key is
 	// always in or always out: `client_ip`, `uri`, `header <field>` or
@@ -74,7 +74,7 @@ type Handler struct {
 
 	// The largest request body to copy. A request with a larger one is not
 	// copied. Default: `1MiB`.
-	MaxBody *caddyfile.Size `json:"max_body,omitempty"`
+	MaxBody *units.Size `json:"max_body,omitempty"`
 
 	// `off` makes copies without the body.
 	Body string `json:"body,omitempty"`
@@ -111,7 +111,7 @@ type Handler struct {
 	largeLog *throttle
 	shutdown *shutdown
 
-	handleSegments []*caddycaddyfile.Dispenser
+	handleSegments []*caddyfile.Dispenser
 }
 
 const (
@@ -144,7 +144,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if h.Name == "" {
 		h.name = defaultName
 	}
-	if err := caddyfile.CheckField(markField, h.name); err != nil {
+	if err := units.CheckField(markField, h.name); err != nil {
 		return fmt.Errorf("name: %v", err)
 	}
 	h.sampler = newSampler(h.Percent, h.SampleBy, h.RateLimit)

@@ -12,13 +12,13 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-rehearsal/rehearsal/teehandler/client"
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // urlShadow is a shadow reached by a URL.
 type urlShadow struct {
 	address      *address
-	client       *client.Client
+	client       *http1.Client
 	targetHost   bool // Host is that of the URL
 	withoutReuse bool
 }
@@ -33,7 +33,7 @@ func (h *Handler) newURLShadow(rawURL string, trust *tls.Config) (*urlShadow, er
 		address:      a,
 		targetHost:   h.Host == hostTarget,
 		withoutReuse: h.CloseConnections,
-		client: &client.Client{
+		client: &http1.Client{
 			Network:     a.network,
 			Address:     a.dial,
 			OneShot:     h.CloseConnections,
@@ -80,7 +80,7 @@ func (s *urlShadow) exchange(copied *snapshot, deadline time.Time) (int, error) 
 			heads.Put(buf)
 		}
 	}()
-	req := client.Request{Body: copied.body, BodilessResponse: copied.method == http.MethodHead}
+	req := http1.Request{Body: copied.body, BodilessResponse: copied.method == http.MethodHead}
 	if len(copied.trailer) > 0 {
 		req.Tail = chunkedEnd(copied)
 	}

@@ -69,6 +69,7 @@ func (w *witness) adoptedSoFar() (m map[string]int64) {
 	w.note(func() { m = maps.Clone(w.adopted) })
 	return m
 }
+
 func (w *witness) reported() (all []Trouble) {
 	w.note(func() { all = slices.Clone(w.reports) })
 	return all

@@ -150,8 +150,18 @@ func TestRetention(t *testing.T) {
 		keep []string
 		want int
 	}{
-		{nil, 4}, {[]string{"3"}, 3}, {[]string{"100"}, 4}, {[]string{"36h"}, 2}, {[]string{"2d12h"}, 3}, {[]string{"1h"}, 1},
-		{[]string{"2500B"}, 2}, {[]string{"1GiB"}, 4}, {[]string{"1"}, 1}, {[]string{"1B"}, 1}, {[]string{"3", "36h", "1GiB"}, 2}, {[]string{"1m"}, 0},
+		{nil, 4},
+		{[]string{"3"}, 3},
+		{[]string{"100"}, 4},
+		{[]string{"36h"}, 2},
+		{[]string{"2d12h"}, 3},
+		{[]string{"1h"}, 1},
+		{[]string{"2500B"}, 2},
+		{[]string{"1GiB"}, 4},
+		{[]string{"1"}, 1},
+		{[]string{"1B"}, 1},
+		{[]string{"3", "36h", "1GiB"}, 2},
+		{[]string{"1m"}, 0},
 	} {
 		t.Run(strings.Join(tc.keep, " "), func(t *testing.T) {
 			o := testOptions(t.TempDir())

@@ -1,0 +1,111 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package recipe is the language that scenarios are written in: what a recipe
+// may say, its JSON, and what is wrong with one.
+//
+// A recipe tells how one route of an origin behaves over time. It is the JSON
+// of origin_simulator, with further words.
+package recipe
+
+import (
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
+)
+
+// DefaultRoute is the route of a recipe that names none: every path.
+const DefaultRoute = "/*"
+
+// Recipe is how one route of the origin behaves.
+type Recipe struct {
+	// The request paths that the recipe answers: one path like `/news/sport`,
+	// or all that begin with what stands before a final star, like `/news*`.
+	// Default: `/*`.
+	Route string `json:"route,omitempty"`
+
+	// The URL whose content is served. It is fetched once, with a limit of 10
+	// seconds and 64 MiB, and keeps its Content-Type.
+	Origin string `json:"origin,omitempty"`
+
+	// The content itself. `<<256kb>>` in it becomes random text of that size.
+	Body *string `json:"body,omitempty"`
+
+	// The file that holds the content. It is served as it is.
+	BodyFile string `json:"body_file,omitempty"`
+
+	// The size of random content, `428kb`, or the range that the size of each
+	// answer is drawn from, `300kb..400kb`.
+	RandomContent *SizeRange `json:"random_content,omitempty"`
+
+	// Header fields of every answer, as an object of one value or a list of
+	// values each. `content-encoding: gzip` has the content gzipped.
+	Headers Headers `json:"headers,omitempty"`
+
+	// What happens when. At least one stage; sorted by their times.
+	Stages []Stage `json:"stages"`
+
+	// Begins the recipe again: after a period like `60s`, or, if it is true, when
+	// the last stage has lasted as long as the one before it. Default: the last
+	// stage stays.
+	Loop *Loop `json:"loop,omitempty"`
+
+	// When the clock is at 0, in the form of RFC 3339. Simulators on several
+	// machines keep one clock by it. Default: when the recipe was loaded.
+	Start *time.Time `json:"start,omitempty"`
+
+	// Makes all random choices the same in every run: a whole number below 2^53.
+	// Default: every run differs.
+	Seed *uint64 `json:"seed,omitempty"`
+
+	written []byte // the JSON that the recipe was read from
+}
+
+// Stage is how a route behaves from one moment on.
+type Stage struct {
+	// When the stage begins: the time since the recipe started, as text like
+	// `4s` or a number of milliseconds. Default: 0.
+	At Offset `json:"at"`
+
+	// The status of the answer, from 200 to 999. A 2xx serves the content, a
+	// 404 `Not found`, any other `Error <status>`. Default: 200.
+	Status int `json:"status"`
+
+	// The time from the request to the first byte of the answer. Default: 0.
+	Latency latency.Latency `json:"latency"`
+
+	// The share of the requests that the stage is for; the others get a plain
+	// 200. Default: 100.
+	Percent *units.Percent `json:"percent,omitempty"`
+
+	// What befalls the answers, or a share of them: `reset`, `empty`,
+	// `malformed`, `garbage` or `hang`, with a percentage like `reset 10`.
+	Fault *Fault `json:"fault,omitempty"`
+
+	// How fast the body is sent, like `100kb/s`. Default: as fast as it goes.
+	Bandwidth Bandwidth `json:"bandwidth,omitempty"`
+
+	// Sends the body in so many chunks over a time: `10 5s`.
+	Dribble *Dribble `json:"dribble,omitempty"`
+
+	// Whether the latency moves in a straight line to that of the next stage.
+	Ramp bool `json:"ramp,omitempty"`
+
+	// The body of this stage's answers, whatever the status, in place of the
+	// content. It may have holes like the recipe's.
+	Body *string `json:"body,omitempty"`
+
+	// Header fields of this stage's answers, in place of the recipe's fields of
+	// the same name.
+	Headers Headers `json:"headers,omitempty"`
+}
+
+// Timeline gives the times at which the stages begin, in their order.
+func (r *Recipe) Timeline() []time.Duration {
+	times := make([]time.Duration, len(r.Stages))
+	for i, stage := range r.Stages {
+		times[i] = time.Duration(stage.At)
+	}
+	return times
+}

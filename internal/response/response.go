@@ -1,0 +1,124 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package response is what the simulator sends for a request, as plain data:
+// decided in one place, written by whoever holds the connection.
+package response
+
+import (
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
+)
+
+// Response is what one request gets.
+type Response struct {
+	*Message
+
+	// Latency is the time from the request to the first byte of the answer.
+	Latency time.Duration
+
+	// Fault is what befalls the answer.
+	Fault Fault
+
+	// Pace spreads the body over time.
+	Pace Pace
+
+	// Route and Stage say what decided the answer: a route's pattern and the
+	// number of its stage, counted from 1; 0 is what holds outside of stages.
+	Route string
+	Stage int
+}
+
+// Streams tells whether the body is more than a few blocks of memory that can
+// go at once.
+func (a *Response) Streams() bool { return a.Pace != Pace{} || a.Content.File != "" }
+
+// Message is an answer's message. It is made once, shared by all requests
+// that get it, and never changes.
+type Message struct {
+	Status int
+	// Fields are the header fields, without those of the framing.
+	Fields []Field
+	// Length is the value of Content-Length; empty where there must be none.
+	Length string
+	// Content is the body; empty if the status has none.
+	Content Content
+	// Lines counts the values of all fields.
+	Lines int
+
+	express atomic.Pointer[express.Fields]
+}
+
+// Express gives the fields as a connection that was taken over sends them.
+func (r *Message) Express() *express.Fields {
+	if known := r.express.Load(); known != nil {
+		return known
+	}
+	all := new(express.Fields)
+	for _, field := range r.Fields {
+		for _, value := range field.Values {
+			all.Add(field.Name, value)
+		}
+	}
+	r.express.Store(all)
+	return all
+}
+
+// Field is a header field and its lines; the name is in canonical form.
+type Field struct {
+	Name   string
+	Values []string
+	// Hop marks a field that is about one connection. HTTP/2 and 3 forbid it.
+	Hop bool
+}
+
+// NewMessage puts a message together. A status that has no body loses it.
+func NewMessage(status int, fields []Field, content Content) *Message {
+	r := &Message{Status: status, Fields: fields}
+	if HasBody(status) {
+		r.Content = content
+	}
+	if HasLength(status) {
+		r.Length = strconv.FormatInt(r.Content.Size, 10)
+	}
+	for _, field := range fields {
+		r.Lines += len(field.Values)
+	}
+	return r
+}
+
+// HasBody tells whether answers of a status have a body at all.
+func HasBody(status int) bool { return status != 205 && HasLength(status) }
+
+// HasLength tells whether answers of a status say how long their body is.
+func HasLength(status int) bool { return status >= 200 && status != 204 && status != 304 }
+
+// hops are the fields that concern one connection.
+var hops = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Upgrade", "Te"}
+
+// NewField makes a field with its name in canonical form.
+func NewField(name string, values ...string) Field {
+	name = textproto.CanonicalMIMEHeaderKey(name)
+	return Field{Name: name, Values: values, Hop: slices.Contains(hops, name)}
+}
+
+// TypeOf gives the Content-Type of a body that comes with none: JSON if it
+// begins like it, else HTML.
+func TypeOf(body string) string {
+	body = strings.TrimLeft(body, " \t\r\n")
+	if strings.HasPrefix(body, "{") || strings.HasPrefix(body, "[") {
+		return "application/json; charset=utf-8"
+	}
+	return "text/html; charset=utf-8"
+}
+
+// NewText makes a message of plain text.
+func NewText(status int, text string) *Message {
+	return NewMessage(status, []Field{NewField("Content-Type", "text/plain; charset=utf-8")}, Bytes([]byte(text)))
+}

@@ -1,0 +1,85 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"math/rand/v2"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
+)
+
+// content is what a recipe serves.
+type content struct {
+	response.Content
+	mediaType string
+	varying   *varying // if its size is drawn for each request
+	missing   error    // why there is none
+}
+
+// newContent makes the content of a recipe. That of an origin is missing until
+// it has been fetched.
+func newContent(r *recipe.Recipe, chance rand.Source) (*content, error) {
+	switch {
+	case r.Origin != "":
+		return missingContent(errNotFetched), nil
+	case r.Body != nil:
+		return bodyContent(*r.Body, r, chance), nil
+	case r.BodyFile != "":
+		return fileContent(r.BodyFile, r)
+	case r.RandomContent != nil:
+		return randomContent(*r.RandomContent, r), nil
+	}
+	return new(content), nil
+}
+
+var errNotFetched = errors.New("it has not been fetched yet")
+
+// missingContent tells why there is no content.
+func missingContent(reason error) *content { return &content{missing: reason} }
+
+// stageBodies makes the content of the stages that have their own.
+func stageBodies(r *recipe.Recipe, chance rand.Source) (bodies []*content, size int64) {
+	bodies = make([]*content, len(r.Stages))
+	for i, stage := range r.Stages {
+		if stage.Body != nil {
+			bodies[i] = bodyContent(*stage.Body, r, chance)
+			size += bodies[i].Size
+		}
+	}
+	return bodies, size
+}
+
+// bodyContent makes a content of a text of the recipe, its holes filled.
+func bodyContent(text string, r *recipe.Recipe, chance rand.Source) *content {
+	body := recipe.FillBody(text, func(size int64) []byte { return randomText(size, chance) })
+	return blockContent(body, response.TypeOf(text), r)
+}
+
+// textContent is a text of the simulator's own.
+func textContent(text string, r *recipe.Recipe) *content {
+	return blockContent([]byte(text), response.TypeOf(text), r)
+}
+
+// blockContent makes a content of bytes, gzipped if the recipe says so and they
+// are not so already.
+func blockContent(block []byte, mediaType string, r *recipe.Recipe) *content {
+	if r.Headers.Gzip() && len(block) > 0 && !isGzip(block) {
+		block = compress(block)
+	}
+	return &content{Content: response.Shared(block), mediaType: mediaType}
+}
+
+func isGzip(block []byte) bool { return bytes.HasPrefix(block, []byte{0x1f, 0x8b, 0x08}) }
+
+func compress(block []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, _ = w.Write(block) // a buffer takes everything
+	_ = w.Close()
+	return out.Bytes()
+}

@@ -1,0 +1,51 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package units has the values that options are written in: shares, sizes and
+// header fields, as text and in JSON. No directive or server is in it.
+package units
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Percent is a share from 0 to 100. As text it is a number with an optional
+// percent sign: `12.5` or `12.5%`. In JSON it is a plain number or that text.
+//
+// Options whose default is 100 hold a *Percent: nothing given and an explicit
+// 0 differ.
+type Percent float64
+
+// ParsePercent reads a share and refuses what is not within 0 and 100.
+func ParsePercent(text string) (Percent, error) {
+	f, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !(f >= 0 && f <= 100) {
+		return 0, fmt.Errorf("'%s' is not a percentage: expected a number from 0 to 100", text)
+	}
+	return Percent(f), nil
+}
+
+// String gives the share without a percent sign.
+func (p Percent) String() string { return strconv.FormatFloat(float64(p), 'g', -1, 64) }
+
+// MarshalJSON writes the share as a plain number.
+func (p Percent) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalJSON reads the share from a plain number or from text.
+func (p *Percent) UnmarshalJSON(data []byte) error {
+	text := string(data)
+	if len(data) > 0 && data[0] == '"' {
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+	}
+	parsed, err := ParsePercent(text)
+	if err != nil {
+		return err
+	}
+	*p = parsed
+	return nil
+}

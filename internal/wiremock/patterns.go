@@ -1,0 +1,139 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/jsonpath"
+)
+
+// pattern is a condition on a text that may be absent.
+type pattern interface {
+	matches(v value) bool
+	// String says the condition in the words of the mapping.
+	String() string
+}
+
+// value is what a pattern looks at.
+type value struct {
+	text    string
+	present bool
+	body    *document // set if the text is the body, which is parsed once
+}
+
+func present(text string) value { return value{text: text, present: true} }
+
+func (v value) json() (any, bool) {
+	if v.body != nil {
+		return v.body.json()
+	}
+	return jsonpath.Parse(v.text)
+}
+
+func (v value) isJSON() bool {
+	if v.body != nil {
+		return v.body.isValid()
+	}
+	return jsonpath.Valid(v.text)
+}
+
+type equalTo struct {
+	text       string
+	ignoreCase bool
+}
+
+func (p equalTo) matches(v value) bool {
+	return v.present && (v.text == p.text || p.ignoreCase && strings.EqualFold(v.text, p.text))
+}
+
+func (p equalTo) String() string {
+	if p.ignoreCase {
+		return "equalTo '" + p.text + "' in any case"
+	}
+	return "equalTo '" + p.text + "'"
+}
+
+type binaryEqualTo string
+
+func (p binaryEqualTo) matches(v value) bool { return v.present && v.text == string(p) }
+
+func (p binaryEqualTo) String() string {
+	return "binaryEqualTo " + base64.StdEncoding.EncodeToString([]byte(p))
+}
+
+type contains string
+
+func (p contains) matches(v value) bool { return v.present && strings.Contains(v.text, string(p)) }
+func (p contains) String() string       { return "contains '" + string(p) + "'" }
+
+type doesNotContain string
+
+func (p doesNotContain) matches(v value) bool {
+	return !v.present || !strings.Contains(v.text, string(p))
+}
+func (p doesNotContain) String() string { return "doesNotContain '" + string(p) + "'" }
+
+// wholeText is a regular expression that has to match a whole text.
+type wholeText struct {
+	source string
+	re     *regexp.Regexp
+}
+
+func (p wholeText) matches(v value) bool { return v.present && p.re.MatchString(v.text) }
+func (p wholeText) String() string       { return "matches '" + p.source + "'" }
+
+type doesNotMatch struct{ wholeText }
+
+func (p doesNotMatch) matches(v value) bool { return !p.wholeText.matches(v) }
+func (p doesNotMatch) String() string       { return "doesNotMatch '" + p.source + "'" }
+
+type absent struct{}
+
+func (absent) matches(v value) bool { return !v.present }
+func (absent) String() string       { return "absent" }
+
+type anything struct{}
+
+func (anything) matches(value) bool { return true }
+func (anything) String() string     { return "anything" }
+
+type not struct{ pattern }
+
+func (p not) matches(v value) bool { return !p.pattern.matches(v) }
+func (p not) String() string       { return "not " + p.pattern.String() }
+
+type allOf []pattern
+
+func (p allOf) matches(v value) bool {
+	for _, each := range p {
+		if !each.matches(v) {
+			return false
+		}
+	}
+	return true
+}
+func (p allOf) String() string { return joined(p, " and ") }
+
+type anyOf []pattern
+
+func (p anyOf) matches(v value) bool {
+	for _, each := range p {
+		if each.matches(v) {
+			return true
+		}
+	}
+	return false
+}
+func (p anyOf) String() string { return joined(p, " or ") }
+
+func joined(patterns []pattern, between string) string {
+	parts := make([]string, len(patterns))
+	for i, p := range patterns {
+		parts[i] = p.String()
+	}
+	return strings.Join(parts, between)
+}

@@ -1,0 +1,235 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package template
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ohler55/ojg/oj"
+)
+
+// request is a request for templates: a JSON body and one of everything.
+type request struct{ source rand.Source }
+
+const body = `{"name":"Jo","list":[1,2],"none":[],"object":{"b":1,"a":[{"x":null},{}],"c":"<\u00e9>"}}`
+
+func (request) Method() string              { return "POST" }
+func (request) URL() string                 { return "/a/b?q=1&q=2" }
+func (request) Path() string                { return "/a/b" }
+func (request) Scheme() string              { return "https" }
+func (request) Host() string                { return "[::1]:8443" }
+func (request) ClientIP() string            { return "192.0.2.1" }
+func (request) Query(name string) []string  { return map[string][]string{"q": {"1", "2"}}[name] }
+func (request) Header(name string) []string { return map[string][]string{"X-A": {"a"}}[name] }
+func (request) Cookie(name string) []string { return map[string][]string{"c": {"d"}}[name] }
+func (request) PathParameter(string) string { return "parameter" }
+func (request) Body() string                { return body }
+func (request) JSON() (any, bool)           { return oj.MustParseString(body), true }
+func (r request) Random() rand.Source       { return r.source }
+
+func renderText(t *testing.T, text string) string {
+	t.Helper()
+	compiled, err := Parse(text, map[string]any{"word": "w"})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return string(compiled.Append([]byte("before "), request{rand.NewPCG(1, 2)}))[len("before "):]
+}
+
+func TestRender(t *testing.T) {
+	for _, tc := range []struct{ text, want string }{
+		{"plain } text { here", "plain } text { here"},
+		{"{{request.host}} {{request.port}} {{request.baseUrl}} {{request.clientIp}}", "::1 8443 https://[::1]:8443 192.0.2.1"},
+		{"a  {{~request.method~}}  b", "aPOSTb"},
+		{"a {{!-- {{x}} --}}b{{~!-- c --~}} d", "a bd"},
+		{"{{#each (jsonPath request.body '$.list') as |n|}}{{n}}{{#with request.query.q}}{{n}}{{/with}}{{/each}}", "1122"},
+		{"{{#each (jsonPath request.body '$.list')}}{{#each (jsonPath request.body '$.list')}}{{../this}}{{this}} {{/each}}{{/each}}", "11 12 21 22 "},
+		{"{{#each (jsonPath request.body '$.none')}}x{{else}}none{{/each}}", "none"},
+		{"{{#each (jsonPath request.body '$.object')}}{{@key}} {{/each}}", "a b c "},
+		{"{{#with parameters.none}}x{{else}}y{{/with}}", "y"},
+		{"{{#if (gt (size request.query.q) 1)}}many{{else if true}}one{{else}}x{{/if}}", "many"},
+		{"{{#unless parameters.word}}a{{else}}b{{/unless}}", "b"},
+		{"{{#contains 'teapot' 'cup'}}a{{else}}b{{/contains}}{{#matches '12' '[0-9]+'}}c{{/matches}}", "bc"},
+		{"{{#eq 1 2}}a{{else if (eq 'x' 'x')}}b{{/eq}}", "b"},
+		{"{{jsonPath request.body '$.object'}}", "{\n  \"a\" : [ { }, { } ],\n  \"b\" : 1,\n  \"c\" : \"<é>\"\n}"},
+		{"{{jsonPath request.body '$.object.a'}}", `[{"x":null},{}]`},
+		{"{{jsonPath request.body '$.none'}} {{jsonPath parameters.word '$.x' default='d'}}", "[] "},
+		{"{{math 1 '/' 0}} {{substring 'abc' 2 9}} {{base64 '#' decode=true}}", "[ERROR: division by zero] [ERROR: substring is out of the text's bounds] [ERROR: # is not base64]"},
+		{"{{randomInt lower=5 upper=5}} {{randomDecimal lower=2 upper=1}}", "[ERROR: randomInt needs a lower bound below the upper] [ERROR: randomDecimal needs a lower bound below the upper]"},
+		{"{{randomValue length=-1}}", "[ERROR: randomValue needs a length from 0 to 1048576]"},
+		{"{{urlEncode '%zz' decode=true}}", `[ERROR: invalid URL escape "%zz"]`},
+		{"{{request.pathSegments.[0]}} {{request.path.id}} {{request.requestLine.query.q.[1]}}", "a parameter 2"},
+		{"{{capitalizeFirst 'élan vital'}} {{capitalize ''}}", "Élan vital "},
+	} {
+		if got := renderText(t, tc.text); got != tc.want {
+			t.Errorf("%s: got %q, want %q", tc.text, got, tc.want)
+		}
+	}
+}
+
+func TestRandomHelpers(t *testing.T) {
+	for text, want := range map[string]string{
+		"{{randomValue}}":                                                         `[a-z0-9]{36}`,
+		"{{randomValue length=12 type='NUMERIC'}}":                                `[0-9]{12}`,
+		"{{randomValue length=12 type='ALPHABETIC' uppercase=true}}":              `[A-Z]{12}`,
+		"{{randomValue length=12 type='HEXADECIMAL'}}":                            `[0-9a-f]{12}`,
+		"{{randomValue length=12 type='ALPHANUMERIC_AND_SYMBOLS'}}":               `[!-~]{12}`,
+		"{{randomValue type='UUID'}}":                                             `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`,
+		"{{randomInt lower=5 upper=7}}":                                           `[56]`,
+		"{{randomInt}}":                                                           `-?[0-9]+`,
+		"{{randomDecimal lower=2 upper=3}}":                                       `2\.[0-9]+`,
+		"{{pickRandom 'a' 'b' (jsonPath request.body '$.list')}}":                 `a|b|1|2`,
+		"{{#each (jsonPath request.body '$.list')}}{{pickRandom n 'x'}}{{/each}}": `x*`,
+	} {
+		for range 20 {
+			if got := renderText(t, text); !regexp.MustCompile(`\A(?:` + want + `)\z`).MatchString(got) {
+				t.Errorf("%s: got %s", text, got)
+			}
+		}
+	}
+	if a, b := renderText(t, "{{randomValue}}"), renderText(t, "{{randomValue}}"); a != b {
+		t.Errorf("the same source gave %s and %s", a, b)
+	}
+}
+
+func TestNow(t *testing.T) {
+	for _, tc := range []struct {
+		text, layout string
+		shift        func(time.Time) time.Time
+	}{
+		{"{{now}}", "2006-01-02T15:04:05Z", func(now time.Time) time.Time { return now }},
+		{"{{now offset='3 days'}}", "2006-01-02T15:04:05Z", func(now time.Time) time.Time { return now.AddDate(0, 0, 3) }},
+		{"{{now offset='-90 minutes' format='yyyy-MM-dd HH:mm:ss XXX'}}", "2006-01-02 15:04:05 Z07:00", func(now time.Time) time.Time { return now.Add(-90 * time.Minute) }},
+	} {
+		before := tc.shift(time.Now()).Add(-time.Second)
+		got, err := time.Parse(tc.layout, renderText(t, tc.text))
+		if after := tc.shift(time.Now()).Add(time.Second); err != nil || got.Before(before) || got.After(after) {
+			t.Errorf("%s: got %s, %v", tc.text, got, err)
+		}
+	}
+	for text, unit := range map[string]time.Duration{"{{now format='epoch'}}": time.Millisecond, "{{now format='unix'}}": time.Second} {
+		n, err := strconv.ParseInt(renderText(t, text), 10, 64)
+		if age := time.Since(time.Unix(0, n*int64(unit))); err != nil || age < -time.Minute || age > time.Minute {
+			t.Errorf("%s: %d is %s ago, %v", text, n, age, err)
+		}
+	}
+}
+
+func TestJavaDates(t *testing.T) {
+	at := time.Date(2018, 5, 5, 0, 11, 12, 34_000_000, time.FixedZone("AEST", 10*3600))
+	for pattern, want := range map[string]string{
+		"yyyy-MM-dd'T'HH:mm:ss.SSSZ": "2018-05-05T00:11:12.034+1000",
+		"EEE, d MMM yy h:mm a":       "Sat, 5 May 18 12:11 AM",
+		"EEEE MMMM D k K u":          "Saturday May 125 24 0 6",
+		"X XX XXX z":                 "+10 +1000 +10:00 AEST",
+		"''yyyy'' 'o''clock'":        "'2018' o'clock",
+		"dd/MM/yyyy":                 "05/05/2018",
+	} {
+		layout, err := compileJavaDate(pattern)
+		if err != nil {
+			t.Errorf("%s: %v", pattern, err)
+			continue
+		}
+		if got := string(layout.append(nil, at)); got != want {
+			t.Errorf("%s: got %s, want %s", pattern, got, want)
+		}
+	}
+}
+
+func TestMonthsStayInTheMonth(t *testing.T) {
+	for _, tc := range []struct {
+		from   string
+		months int
+		want   string
+	}{
+		{"2024-01-31", 1, "2024-02-29"},
+		{"2023-01-31", 1, "2023-02-28"},
+		{"2024-02-29", 12, "2025-02-28"},
+		{"2024-03-31", -1, "2024-02-29"},
+		{"2024-12-15", 2, "2025-02-15"},
+	} {
+		from, err := time.Parse(time.DateOnly, tc.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := addMonths(from, tc.months).Format(time.DateOnly); got != tc.want {
+			t.Errorf("%s and %d months: got %s, want %s", tc.from, tc.months, got, tc.want)
+		}
+	}
+}
+
+func TestParseNamesWhatIsWrong(t *testing.T) {
+	for _, tc := range []struct{ text, want string }{
+		{"{{", "not closed"},
+		{"{{request.path", "'{{request.path' is not closed"},
+		{"{{upper 'a}}", "is not closed"},
+		{"{{}}", "not supported"},
+		{"{{{{raw}}}}", "raw blocks"},
+		{"{{> partial}}", "not supported"},
+		{"{{'text'}}", "neither a helper nor a value"},
+		{"{{nosuch}}", "'nosuch' is neither"},
+		{"{{nosuch 'a'}}", "no helper 'nosuch'"},
+		{"{{upper (nosuch 'a')}}", "no helper 'nosuch'"},
+		{"{{request}}", "request is not a value"},
+		{"{{request.nosuch}}", "'request.nosuch' is not supported"},
+		{"{{request.query}}", "'request.query' is not supported"},
+		{"{{request.query.a.b}}", "'b' is not an index"},
+		{"{{upper}}", "upper takes 1 arguments, got 0"},
+		{"{{upper 'a' 'b'}}", "upper takes 1 arguments, got 2"},
+		{"{{substring 'a'}}", "substring takes 2 to 3 arguments"},
+		{"{{join 'a'}}", "join takes at least 2"},
+		{"{{upper 'a' locale='de'}}", "upper does not support locale="},
+		{"{{upper (lower 'a'}}", "not balanced"},
+		{"{{now format='qq'}}", "format 'qq': 'qq' is not supported"},
+		{"{{now format=request.method}}", "needs its format as a plain text"},
+		{"{{now format='yyyy\"'}}{{now format=\"'x\"}}", "is not closed"},
+		{"{{now offset='soon'}}", "offset 'soon' is not like"},
+		{"{{now offset='3 fortnights'}}", "expected seconds"},
+		{"{{now timezone='Mars/Olympus'}}", "timezone 'Mars/Olympus'"},
+		{"{{randomValue type='EMOJI'}}", "no type 'EMOJI'"},
+		{"{{jsonPath request.body request.path}}", "needs its path as a plain text"},
+		{"{{jsonPath request.body '$.['}}", "JSONPath '$.['"},
+		{"{{math 1 '^' 2}}", "no operator '^'"},
+		{"{{matches 'a' '('}}", "missing closing )"},
+		{"{{regexExtract 'a' '('}}", "missing closing )"},
+		{"{{regexExtract 'a' 'b' 'parts'}}", "takes 2 arguments"},
+		{"{{#if true}}", "{{#if}} is not closed"},
+		{"{{#if true}}{{/each}}", "expected {{/if}}, got {{/each}}"},
+		{"{{#if true}}{{else}}{{else}}{{/if}}", "expected {{/if}}, got {{else}}"},
+		{"{{#if}}{{/if}}", "if takes one argument"},
+		{"{{#}}{{/}}", "the block has no name"},
+		{"{{/if}}", "no open block"},
+		{"{{else}}", "'else' is neither"},
+		{"{{#assign 'a'}}{{/assign}}", "no block 'assign'"},
+		{"{{#each (jsonPath request.body '$') as |a b|}}{{/each}}", "a second name"},
+		{"{{#trim 'a'}}{{/trim}}", "as a block trim takes no argument"},
+		{"{{../x}}", "nothing outside"},
+		{"{{@root}}", "'@root' is not supported"},
+	} {
+		_, err := Parse(tc.text, nil)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %s", tc.text, err, tc.want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"{{#each (jsonPath request.body '$.list') as |x|}}{{x}}{{~@index}}{{else}}none{{/each}}",
+		"{{#if (eq request.query.q '1')}}a{{else if (lt 1 2)}}b{{/if}}", "{{{request.path.[0]}}}{{!-- c --}}",
+		"{{math 1 '/' 2}}{{substring 'abc' 1 2}}{{now format='yyyy' offset='1 days'}}", "{{#base64}}{{../x}}{{/base64}}",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(_ *testing.T, text string) {
+		if compiled, err := Parse(text, map[string]any{"word": "w"}); err == nil {
+			compiled.Append(nil, request{rand.NewPCG(1, 2)})
+		}
+	})
+}

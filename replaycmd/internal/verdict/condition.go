@@ -1,0 +1,144 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package verdict judges a run by conditions such as p99<250ms.
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/pace"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+)
+
+// Condition is what has to hold of every target for a run to pass.
+type Condition struct {
+	text   string
+	figure string
+	holds  func(a, b float64) bool
+	limit  float64
+	share  bool // the limit is a percentage of the requests
+}
+
+// Of the longer operators first, so that <= isn't read as < and =50.
+var operators = []struct {
+	text  string
+	holds func(a, b float64) bool
+}{
+	{"<=", func(a, b float64) bool { return a <= b }},
+	{">=", func(a, b float64) bool { return a >= b }},
+	{"<", func(a, b float64) bool { return a < b }},
+	{">", func(a, b float64) bool { return a > b }},
+	{"=", func(a, b float64) bool { return a == b }},
+}
+
+// Parse reads a condition: a figure, <, <=, >, >= or =, and a limit.
+//
+//	p50 … p99.9, max      a duration: p99<250ms
+//	errors, late, 4xx     a number or a share of the requests: errors<0.1%
+//	rate                  requests per second: rate>=450/s
+func Parse(text string) (Condition, error) {
+	compact := strings.ReplaceAll(text, " ", "")
+	at := strings.IndexAny(compact, "<>=")
+	if at < 0 {
+		return Condition{}, fmt.Errorf("'%s' is not a condition: expected one like p99<250ms", text)
+	}
+	c := Condition{text: compact, figure: compact[:at]}
+	rest := compact[at:]
+	for _, o := range operators {
+		if limit, found := strings.CutPrefix(rest, o.text); found {
+			c.holds = o.holds
+			if err := c.parseLimit(limit); err != nil {
+				return Condition{}, fmt.Errorf("'%s' is not a condition: %v", text, err)
+			}
+			return c, nil
+		}
+	}
+	return Condition{}, fmt.Errorf("'%s' is not a condition: expected one like p99<250ms", text)
+}
+
+func (c *Condition) parseLimit(text string) error {
+	_, isPercentile := percentile(c.figure)
+	switch {
+	case isPercentile, c.figure == "max":
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return fmt.Errorf("'%s' is not a duration like 250ms", text)
+		}
+		c.limit = float64(d)
+	case c.figure == "rate":
+		r, err := pace.ParseRate(text)
+		if err != nil {
+			return err
+		}
+		c.limit = float64(r)
+	case c.figure == "errors", c.figure == "late", isStatusClass(c.figure):
+		number, share := strings.CutSuffix(text, "%")
+		n, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(n >= 0) || math.IsInf(n, 0) {
+			return fmt.Errorf("'%s' is not a number or a percentage", text)
+		}
+		c.limit, c.share = n, share
+	default:
+		return fmt.Errorf("there is no '%s': expected p50 to p99.9, max, errors, late, rate, 4xx or the like", c.figure)
+	}
+	return nil
+}
+
+// percentile gives the percentage of a figure like p99.9.
+func percentile(figure string) (float64, bool) {
+	text, found := strings.CutPrefix(figure, "p")
+	p, err := strconv.ParseFloat(text, 64)
+	return p, found && err == nil && p > 0 && p < 100
+}
+
+func isStatusClass(figure string) bool {
+	return len(figure) == 3 && figure[0] >= '1' && figure[0] <= '5' && figure[1:] == "xx"
+}
+
+// OfErrors says whether the condition is about errors.
+func (c Condition) OfErrors() bool { return c.figure == "errors" }
+
+// Judge looks whether the condition holds of a target. Latencies are those from
+// when requests were due. Without an answer no condition on them holds.
+func (c Condition) Judge(t *report.Target) report.Check {
+	check := report.Check{Condition: c.text, Target: t.Name}
+	if p, ok := percentile(c.figure); ok || c.figure == "max" {
+		if t.Latency.Count == 0 {
+			check.Value = "unknown, as no answer came"
+			return check
+		}
+		d := t.Latency.Max()
+		if ok {
+			d = t.Latency.At(p)
+		}
+		check.Value, check.OK = d.Round(time.Microsecond).String(), c.holds(float64(d), c.limit)
+		return check
+	}
+	if c.figure == "rate" {
+		check.Value, check.OK = strconv.FormatFloat(t.Rate, 'f', 1, 64)+"/s", c.holds(t.Rate, c.limit)
+		return check
+	}
+	value := float64(c.count(t))
+	check.Value = strconv.FormatFloat(value, 'f', -1, 64)
+	if c.share {
+		value = 100 * value / math.Max(1, float64(t.Requests+t.Unsent))
+		check.Value = strconv.FormatFloat(value, 'f', 2, 64) + "%"
+	}
+	check.OK = c.holds(value, c.limit)
+	return check
+}
+
+func (c Condition) count(t *report.Target) int64 {
+	switch c.figure {
+	case "errors":
+		return t.Errors + t.Unsent
+	case "late":
+		return t.Late + t.Unsent
+	}
+	return t.StatusClass(int(c.figure[0] - '0'))
+}

@@ -1,0 +1,112 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package verdict
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/drive"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/measure"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
+)
+
+// target has 1,000 requests, 100 a second: 990 answers after 1 to 99 ms, of
+// them 20 with status 503, and 10 errors; 30 requests were late.
+func target(t *testing.T) *report.Target {
+	t.Helper()
+	results := measure.NewTarget(nil)
+	s := results.Sender()
+	for i := range 1000 {
+		due := time.Duration(i) * 10 * time.Millisecond
+		sample := measure.Sample{Due: due, Started: due, Ended: due + time.Duration(i%99+1)*time.Millisecond, Status: 200, Class: -1}
+		if i < 20 {
+			sample.Status = 503
+		}
+		if i >= 40 && i < 70 {
+			sample.Started += 11 * time.Millisecond
+			sample.Ended += 11 * time.Millisecond
+		}
+		if i >= 100 && i < 110 {
+			sample.Status, sample.Kind = 0, send.Refused
+		}
+		s.Add(sample)
+	}
+	r, err := report.New(report.Run{}, []drive.Result{{Target: send.Target{Name: "a"}, Totals: results.Finish()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &r.Targets[0]
+}
+
+func TestJudge(t *testing.T) {
+	a := target(t)
+	for text, want := range map[string]bool{
+		"p50<60ms": true, "p50<40ms": false, "p50 < 60ms": true, "p99.9<1s": true, "p99>=50ms": true,
+		"max<=120ms": true, "max<50ms": false, "p90=90ms": false,
+		"errors<11": true, "errors<10": false, "errors<=1%": true, "errors<1%": false, "errors=10": true,
+		"late<31": true, "late<3%": false, "late<=3%": true,
+		"5xx<=20": true, "5xx<2%": false, "2xx>900": true, "4xx=0": true,
+		"rate>90/s": true, "rate>=200/s": false, "rate>5000/m": true,
+	} {
+		c, err := Parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if check := c.Judge(a); check.OK != want || check.Target != "a" || check.Value == "" {
+			t.Errorf("%s: got %+v, want %v", text, check, want)
+		}
+	}
+}
+
+func TestNoAnswerMeetsNoLatency(t *testing.T) {
+	for _, text := range []string{"p99<1h", "max<1h", "p50>=0s"} {
+		c, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if check := c.Judge(&report.Target{Name: "a"}); check.OK {
+			t.Errorf("%s holds of nothing", text)
+		}
+	}
+}
+
+func TestParseSaysWhatIsWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"":           "expected one like p99<250ms",
+		"p99":        "expected one like p99<250ms",
+		"p99<":       "not a duration",
+		"p99<250":    "not a duration",
+		"p99<-1ms":   "not a duration",
+		"p0<1ms":     "there is no 'p0'",
+		"p100<1ms":   "there is no 'p100'",
+		"<1ms":       "there is no ''",
+		"speed<1":    "there is no 'speed'",
+		"errors<x":   "not a number or a percentage",
+		"errors<-1":  "not a number or a percentage",
+		"errors<inf": "not a number or a percentage",
+		"rate>0":     "not a rate",
+		"9xx<1":      "there is no '9xx'",
+		"p99=<1ms":   "not a duration",
+	} {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got error %v, want one with %q", text, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"p99<250ms", "errors<=0.1%", "rate>=5/s", "p99.9<1s", "5xx=0", "<>="} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Parse(text)
+		if err == nil {
+			c.Judge(&report.Target{})
+		}
+	})
+}

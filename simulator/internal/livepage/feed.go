@@ -1,0 +1,95 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livepage
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/document"
+)
+
+// mostRoutes bounds how many routes are shown; the page has a field to look for
+// others.
+const mostRoutes = 100
+
+// feed is the scenario at a moment. Numbers only grow, except when counts are
+// cleared: the page makes rates of them.
+type feed struct {
+	Name string `json:"name"`
+	// Time is the server's clock in milliseconds.
+	Time int64 `json:"time"`
+	// Requests are all answers by status.
+	Requests scenario.Counts `json:"requests"`
+	// Bounds are the seconds up to which each of the latencies counts; one more
+	// counts what is above.
+	Bounds    []float64 `json:"bounds"`
+	Latencies []uint64  `json:"latencies"`
+	// Found is the number of routes that were looked for, of all that there are.
+	Found  int     `json:"found"`
+	All    int     `json:"all"`
+	Routes []state `json:"routes"`
+}
+
+// state is a route at a moment.
+type state struct {
+	*text
+	// Elapsed is the place on the timeline, in seconds.
+	Elapsed   float64         `json:"elapsed"`
+	Stage     int             `json:"stage"`
+	Requests  scenario.Counts `json:"requests"`
+	Latencies []uint64        `json:"latencies"`
+}
+
+// serveFeed answers with the routes whose pattern contains what is looked for.
+func (p *Page) serveFeed(w http.ResponseWriter, r *http.Request) error {
+	body, err := json.Marshal(p.look(r.URL.Query().Get("find")))
+	if err != nil {
+		return err
+	}
+	document.Send(w, http.StatusOK, "application/json; charset=utf-8", body)
+	return nil
+}
+
+func (p *Page) look(find string) feed {
+	all, _ := p.scenario.Counted()
+	views := p.scenario.Views()
+	f := feed{
+		Name:      p.scenario.Name(),
+		Time:      time.Now().UnixMilli(),
+		Requests:  all,
+		Bounds:    scenario.LatencyBounds(),
+		Latencies: make([]uint64, len(scenario.LatencyBounds())+1),
+		All:       len(views),
+		Routes:    []state{},
+	}
+	var shown []scenario.View
+	readings := p.latencies.of(views)
+	for _, view := range views {
+		add(f.Latencies, readings[view.Name].latencies)
+		if !strings.Contains(view.Name, find) {
+			continue
+		}
+		f.Found++
+		if len(shown) < mostRoutes {
+			shown = append(shown, view)
+		}
+	}
+	for i, text := range p.texts.of(shown, views) {
+		f.Routes = append(f.Routes, state{
+			text: text, Elapsed: shown[i].Elapsed.Seconds(), Stage: shown[i].Stage,
+			Requests: shown[i].Counts, Latencies: readings[text.Route].latencies,
+		})
+	}
+	return f
+}
+
+func add(sum, more []uint64) {
+	for i, n := range more {
+		sum[i] += n
+	}
+}
