@@ -4,94 +4,202 @@
 package rehearsal
 
 import (
+	"fmt"
 	"os/exec"
-	"path"
 	"slices"
 	"strings"
 	"testing"
 )
 
-const module = "github.com/caddy-rehearsal/rehearsal/"
+const module = "github.com/caddy-rehearsal/rehearsal"
 
-// handlers are the parts that meet in configuration only.
-var handlers = []string{"simulator", "teehandler", "blackhole", "replaycmd"}
+// parts meet in configuration only: none imports another.
+var parts = []string{"simulator", "teehandler", "blackhole", "replaycmd", "queues", "stores"}
 
-// TestArrows holds which folder may import which.
+// pure are the packages, with those below them, that decide, read, write and
+// compare and know neither Caddy nor a server. They can be reached from
+// anywhere, and are tested without a configuration.
+var pure = []string{
+	"internal/units",
+	"internal/latency",
+	"internal/recording",
+	"internal/compare",
+	"internal/wiremock",
+	"replaycmd/internal/pace",
+	"replaycmd/internal/source",
+}
+
+// servers are what a pure package never reaches, not even through others.
+var servers = []string{
+	"github.com/caddyserver",
+	"github.com/valyala/fasthttp",
+	module + "/internal/express",
+}
+
+// knowsHTTP are the pure packages that reach net/http, each with the reason.
+var knowsHTTP = map[string]string{
+	"internal/wiremock": "http.Header, cookies and methods of requests, and the texts of status codes",
+}
+
+// TestArrows asks the go command for all packages and holds their imports to
+// the rules above.
 func TestArrows(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...").CombinedOutput()
+	out, err := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...").CombinedOutput()
 	if err != nil {
 		t.Fatalf("listing imports: %v\n%s", err, out)
 	}
-	seen := 0
+	imports := make(importGraph)
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		from, inside := strings.CutPrefix(fields[0], module)
-		if !inside { // the root package imports every part
-			continue
-		}
-		for _, to := range fields[1:] {
-			if fault := forbidden(from, to); fault != "" {
-				t.Errorf("%s imports %s: %s", from, to, fault)
-			}
-			seen++
-		}
+		imports[fields[0]] = fields[1:]
 	}
-	if seen == 0 {
-		t.Fatal("no imports were looked at")
+	for _, fault := range imports.faults() {
+		t.Error(fault)
+	}
+	for pkg, reason := range knowsHTTP {
+		if imports.chain(module+"/"+pkg, "net/http") == nil {
+			t.Errorf("%s no longer reaches net/http: take it off the list (%s)", pkg, reason)
+		}
 	}
 }
 
-func forbidden(from, to string) string {
-	target, inside := strings.CutPrefix(to, module)
-	if inside {
-		part := partOf(target)
-		switch {
-		case part == "examples" || part == "benchmarks":
-			return "nothing imports it"
-		case isHandler(part) && (partOf(from) == "caddyfile" || partOf(from) == "internal"):
-			return "caddyfile and internal never import a handler or the command"
-		case isHandler(part) && part != partOf(from):
-			return "handlers compose in configuration and never import one another"
+// importGraph holds the imports of each package, by path.
+type importGraph map[string][]string
+
+// faults returns a line for each arrow that the rules forbid, with the way it
+// takes.
+func (g importGraph) faults() []string {
+	var faults []string
+	for pkg, imports := range g {
+		from, inside := strings.CutPrefix(pkg, module+"/")
+		if !inside { // the root package imports the parts, so that a build gets them all
+			continue
 		}
+		for _, to := range imports {
+			if fault := forbidden(from, to); fault != "" {
+				faults = append(faults, fmt.Sprintf("%s imports %s: %s", from, to, fault))
+			}
+		}
+		if !anyIn(from, pure) {
+			continue
+		}
+		for _, server := range servers {
+			if way := g.chain(pkg, server); way != nil {
+				faults = append(faults, strings.Join(way, " → ")+": a pure package reaches no server")
+			}
+		}
+		if way := g.chain(pkg, "net/http"); way != nil && knowsHTTP[from] == "" {
+			faults = append(faults, strings.Join(way, " → ")+": only listed pure packages reach net/http")
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+// forbidden returns why one package of ours may not import another, or "".
+func forbidden(from, to string) string {
+	target, inside := strings.CutPrefix(to, module+"/")
+	if !inside || from == "cmd/caddy" {
 		return ""
 	}
-	if path.Dir(from) == "internal" && from != "internal/express" && from != "internal/metrics" && from != "internal/caddytest" {
-		if strings.HasPrefix(to, "github.com/caddyserver/") || to == "net/http" || strings.HasPrefix(to, "github.com/valyala/") {
-			return "it knows no Caddy and no HTTP server"
-		}
+	part := partOf(target)
+	switch {
+	case part == "examples" || part == "benchmarks":
+		return "nothing imports it"
+	case slices.Contains(parts, part) && !slices.Contains(parts, partOf(from)):
+		return "what is shared never imports a handler or the command"
+	case slices.Contains(parts, part) && part != partOf(from):
+		return "parts compose in configuration and never import one another"
 	}
 	return ""
 }
 
-// partOf gives the top-level folder that a package belongs to.
+// chain returns the shortest way from a package to another, or to one below
+// it, both ends included; nil if there is none.
+func (g importGraph) chain(from, to string) []string {
+	cameFrom := map[string]string{from: ""}
+	for next := []string{from}; len(next) > 0; next = next[1:] {
+		pkg := next[0]
+		if pkg != from && isIn(pkg, to) {
+			way := []string{pkg}
+			for pkg = cameFrom[pkg]; pkg != ""; pkg = cameFrom[pkg] {
+				way = append(way, strings.TrimPrefix(pkg, module+"/"))
+			}
+			slices.Reverse(way)
+			return way
+		}
+		for _, imported := range g[pkg] {
+			if _, seen := cameFrom[imported]; !seen {
+				cameFrom[imported] = pkg
+				next = append(next, imported)
+			}
+		}
+	}
+	return nil
+}
+
+// isIn reports whether a package is folder or below it. net/http alone is
+// meant without what is below it, which has no server.
+func isIn(pkg, folder string) bool {
+	return pkg == folder || folder != "net/http" && strings.HasPrefix(pkg, folder+"/")
+}
+
+func anyIn(pkg string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool { return isIn(pkg, folder) })
+}
+
+// partOf returns the top-level folder that a package belongs to.
 func partOf(pkg string) string {
 	top, _, _ := strings.Cut(pkg, "/")
 	return top
 }
 
-func isHandler(part string) bool { return slices.Contains(handlers, part) }
-
+// TestForbiddenArrowsAreFound adds single imports to a house that is in order,
+// each of which has to be named with the way it takes.
 func TestForbiddenArrowsAreFound(t *testing.T) {
-	for _, tc := range []struct{ from, to string }{
-		{"simulator", module + "blackhole"},
-		{"replaycmd/internal/report", module + "teehandler"},
-		{"caddyfile", module + "simulator"},
-		{"internal/latency", module + "simulator/recipe"},
-		{"internal/recording", "net/http"},
-		{"blackhole", module + "examples"},
-	} {
-		if forbidden(tc.from, tc.to) == "" {
-			t.Errorf("%s may import %s", tc.from, tc.to)
+	inOrder := func() importGraph {
+		return importGraph{
+			module:                                     {module + "/simulator", module + "/teehandler", module + "/replaycmd"},
+			module + "/cmd/caddy":                      {module, module + "/queues"},
+			module + "/simulator":                      {module + "/internal/recipe", module + "/internal/express", "net/http", "github.com/caddyserver/caddy/v2"},
+			module + "/teehandler":                     {module + "/caddyfile"},
+			module + "/caddyfile":                      {"github.com/caddyserver/caddy/v2"},
+			module + "/replaycmd":                      {module + "/replaycmd/internal/source"},
+			module + "/replaycmd/internal/source":      {module + "/internal/recording"},
+			module + "/internal/express":               {"net/http", "github.com/valyala/fasthttp"},
+			module + "/internal/recipe":                {module + "/internal/latency", "net/http"},
+			module + "/internal/recording/recorder":    {module + "/internal/recording", "go.uber.org/zap"},
+			module + "/internal/wiremock/jsonpath":     {"github.com/ohler55/ojg/jp", module + "/internal/latency"},
+			module + "/internal/recording":             {"net/http/httpguts"},
+			"github.com/caddyserver/caddy/v2":          {"net/http"},
+			"github.com/prometheus/client_golang/http": {"net/http"},
 		}
 	}
-	for _, tc := range []struct{ from, to string }{
-		{"simulator", module + "internal/recipe"},
-		{"replaycmd", module + "internal/recording"},
-		{"teehandler", module + "caddyfile"},
-		{"internal/express", "net/http"},
+	if faults := inOrder().faults(); faults != nil {
+		t.Fatalf("nothing is wrong, and found was %q", faults)
+	}
+	for _, tc := range []struct{ from, to, want string }{
+		{"simulator", module + "/blackhole", "simulator imports"},
+		{"replaycmd/internal/source", module + "/teehandler", "never import one another"},
+		{"teehandler", module + "/queues", "never import one another"},
+		{"caddyfile", module + "/simulator", "never imports a handler"},
+		{"internal/express", module + "/replaycmd/internal/source", "never imports a handler"},
+		{"teehandler", module + "/examples/record", "nothing imports it"},
+		{"simulator", module + "/replaycmd", "simulator imports"},
+		{"internal/recording/recorder", "github.com/caddyserver/caddy/v2", "internal/recording/recorder → github.com/caddyserver/caddy/v2"},
+		{"internal/recording", module + "/caddyfile", "internal/recording → caddyfile → github.com/caddyserver/caddy/v2: a pure"},
+		{"internal/recording", module + "/caddyfile", "replaycmd/internal/source → internal/recording → caddyfile → github.com/caddyserver/caddy/v2: a pure"},
+		{"internal/wiremock/jsonpath", module + "/internal/express", "internal/wiremock/jsonpath → " + module + "/internal/express: a pure"},
+		{"internal/latency", "github.com/valyala/fasthttp/fasthttputil", "internal/wiremock/jsonpath → internal/latency → github.com/valyala/fasthttp/fasthttputil"},
+		{"internal/recording", "net/http", "internal/recording → net/http: only listed"},
+		{"internal/recording", "github.com/prometheus/client_golang/http", "internal/recording → github.com/prometheus/client_golang/http → net/http: only listed"},
 	} {
-		if fault := forbidden(tc.from, tc.to); fault != "" {
-			t.Errorf("%s may not import %s: %s", tc.from, tc.to, fault)
+		graph := inOrder()
+		from := module + "/" + tc.from
+		graph[from] = append(slices.Clone(graph[from]), tc.to)
+		faults := graph.faults()
+		if !slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, tc.want) }) {
+			t.Errorf("%s imports %s: found %q, want one with %q", tc.from, tc.to, faults, tc.want)
 		}
 	}
 }
