@@ -9,12 +9,13 @@ import (
 	"math/rand/v2"
 	"net/http"
 
-	"go.uber.org/zap"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
+	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 	"github.com/caddy-rehearsal/rehearsal/internal/record"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
@@ -60,9 +61,9 @@ type Handler struct {
 	Express bool `json:"express,omitempty"`
 
 	pool     *express.Pool // nil: no connection is taken over
-	metrics  *blackholeMetrics
+	requests prometheus.Counter
 	answer   answer
-	recorder *sharedRecorder // nil: nothing is recorded
+	recorder *record.Recorder // nil: nothing is recorded
 }
 
 // CaddyModule returns the Caddy module information.
@@ -76,13 +77,13 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 // Provision prepares the answer and the recorder.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	name := cmp.Or(h.Name, "blackhole")
-	logger := ctx.Logger().With(zap.String("blackhole", name))
 	if h.answer, err = newAnswer(h.Status, h.Headers, h.Body); err != nil {
 		return err
 	}
-	if h.metrics, err = newMetrics(ctx.GetMetricsRegistry(), name); err != nil {
+	if err := metrics.Register(ctx.GetMetricsRegistry(), requestsTotal); err != nil {
 		return err
 	}
+	h.requests = requestsTotal.WithLabelValues(name)
 	if h.Express {
 		if h.pool, err = express.NewPool(ctx, name, h); err != nil {
 			return err
@@ -91,14 +92,8 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.Record == nil {
 		return nil
 	}
-	options, err := h.Record.Resolve()
-	if err != nil {
-		return err
-	}
-	if h.recorder, err = acquire(name, options, logger, h.metrics); err != nil {
-		return err
-	}
-	return h.recorder.follow(ctx, logger)
+	h.recorder, err = record.Open(ctx, "blackhole", name, h.Record)
+	return err
 }
 
 // Cleanup lets go of the recorder, which ends with the last handler and the
@@ -108,7 +103,7 @@ func (h *Handler) Cleanup() error {
 	if h.recorder == nil {
 		return nil
 	}
-	return h.recorder.release()
+	return h.recorder.Release()
 }
 
 // ServeHTTP reads, records and answers the request.
@@ -116,7 +111,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	if h.pool.TakeOver(w, r) {
 		return nil
 	}
-	h.metrics.requests.Inc()
+	h.requests.Inc()
 	if err := h.read(r); err != nil {
 		return bodyError(err)
 	}
@@ -131,12 +126,12 @@ func (h *Handler) read(r *http.Request) error {
 	}
 	draft := h.recorder.Begin()
 	defer draft.Release()
-	describe(draft, r)
+	record.Describe(draft, r)
 	err := draft.ReadBody(r.Context(), r.Body)
 	if err != nil {
 		draft.BrokeOff(reason(err))
 	}
-	describeTrailers(draft, r)
+	record.DescribeTrailers(draft, r)
 	draft.Add(r.Context())
 	return err
 }

@@ -73,8 +73,7 @@ func (h *Handler) option(d *caddyfile.Dispenser) (err error) {
 		h.Percent = new(units.Percent)
 		*h.Percent, err = words.Arg(d, units.ParsePercent)
 	case "record":
-		h.Record = new(record.Options)
-		return h.Record.UnmarshalCaddyfile(d)
+		h.Record, err = record.ParseOption(d)
 	case "express":
 		h.Express = true
 		return words.Flag(d)

@@ -5,6 +5,7 @@ package record
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -15,7 +16,11 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
-// UnmarshalCaddyfile reads the option, whose name is under the cursor. Syntax:
+// Options say where requests are recorded and how their files are written.
+type Options = recorder.Options
+
+// ParseOption returns the options of a record option, whose name is under the
+// cursor. Syntax:
 //
 //	record <dir> {
 //		prefix       <name>
@@ -33,28 +38,45 @@ import (
 //
 // keep and redact may be given more than once. A directory in which no files
 // can be made is refused here already, where its line is known.
-func (o *Options) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
 	dir, err := words.Text(d)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o.Dir = dir
-	if _, err := o.checkedDir(); err != nil {
-		return d.WrapErr(err)
+	o := &Options{Dir: dir}
+	if _, err := checkedDir(o.Dir); err != nil {
+		return nil, d.WrapErr(err)
 	}
 	var once words.Once
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		if err := once.Check(d, "keep", "redact"); err != nil {
-			return err
+			return nil, err
 		}
-		if err := o.option(d); err != nil {
-			return err
+		if err := parseOption(d, o); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return o, nil
 }
 
-func (o *Options) option(d *caddyfile.Dispenser) (err error) {
+// checkedDir returns the absolute path of a directory if files can be made in it.
+func checkedDir(dir string) (string, error) {
+	dir, err := caddy.NewReplacer().ReplaceOrErr(dir, true, true)
+	if err != nil {
+		return "", fmt.Errorf("record: %v", err)
+	}
+	if dir != "" {
+		if dir, err = filepath.Abs(dir); err != nil {
+			return "", fmt.Errorf("record: %v", err)
+		}
+	}
+	if err := recorder.CheckDir(dir); err != nil {
+		return "", fmt.Errorf("record: %v", err)
+	}
+	return dir, nil
+}
+
+func parseOption(d *caddyfile.Dispenser, o *Options) (err error) {
 	switch d.Val() {
 	case "prefix":
 		o.Prefix, err = words.Arg(d, recorder.ParsePrefix)
@@ -69,13 +91,13 @@ func (o *Options) option(d *caddyfile.Dispenser) (err error) {
 	case "rotate_size":
 		o.RotateSize, err = words.Arg(d, positive(units.ParseSize))
 	case "rotate_every":
-		o.RotateEvery, err = words.Arg(d, positive(words.ParseDuration))
+		o.RotateEvery, err = words.Arg(d, positive(parseDuration))
 	case "keep":
 		var rule recorder.Keep
 		rule, err = words.Arg(d, recorder.ParseKeep)
 		o.Keep = append(o.Keep, rule)
 	case "flush_every":
-		o.FlushEvery, err = words.Arg(d, positive(words.ParseDuration))
+		o.FlushEvery, err = words.Arg(d, positive(parseDuration))
 	case "max_body":
 		o.MaxBody, err = words.Arg(d, positive(units.ParseSize))
 		if err == nil && o.MaxBody > recorder.MaxBody {
@@ -105,12 +127,17 @@ func (o *Options) option(d *caddyfile.Dispenser) (err error) {
 }
 
 // positive refuses 0, which in the options means that nothing is set.
-func positive[T units.Size | caddy.Duration](parse func(string) (T, error)) func(string) (T, error) {
+func positive[T units.Size | recorder.Duration](parse func(string) (T, error)) func(string) (T, error) {
 	return func(text string) (T, error) {
 		value, err := parse(text)
 		if err == nil && value <= 0 {
-			err = fmt.Errorf("'%s' is not more than 0", text)
+			err = fmt.Errorf("must be greater than 0, is '%s'", text)
 		}
 		return value, err
 	}
+}
+
+func parseDuration(text string) (recorder.Duration, error) {
+	duration, err := words.ParseDuration(text)
+	return recorder.Duration(duration), err
 }

@@ -14,53 +14,91 @@ import (
 // the largest memory that the next draft inherits.
 const freeBody = 64 << 10
 
-// ReadBody reads the body to its end and keeps of it what max_body lets. Its
-// error is that of the body. That memory is full is none: then the record is
-// lost, and the body is read.
+// ReadBody reads the request's body to its end and keeps of it what max_body
+// lets. Its error is that of the body. That memory is full is none: then the
+// record is lost, and the body is read.
 func (d *Draft) ReadBody(ctx context.Context, body io.Reader) error {
+	return d.read(ctx, &d.Body, &d.BodySize, body)
+}
+
+// WriteBody adds a part of the request's body. Of it the draft keeps what
+// max_body lets, and counts the rest. If memory is full it waits, as long as ctx
+// lets it, or the record is lost.
+func (d *Draft) WriteBody(ctx context.Context, part []byte) {
+	d.write(ctx, &d.Body, &d.BodySize, part)
+}
+
+// ReadResponse reads the response's body like ReadBody.
+func (d *Draft) ReadResponse(ctx context.Context, body io.Reader) error {
+	return d.read(ctx, &d.response.Body, &d.response.BodySize, body)
+}
+
+// WriteResponse adds a part of the response's body like WriteBody.
+func (d *Draft) WriteResponse(ctx context.Context, part []byte) {
+	d.write(ctx, &d.response.Body, &d.response.BodySize, part)
+}
+
+func (d *Draft) read(ctx context.Context, kept *[]byte, size *uint64, body io.Reader) error {
 	for {
-		if len(d.Body) == cap(d.Body) && !d.grow(ctx) {
-			return d.skip(body)
+		if len(*kept) == cap(*kept) && !d.grow(ctx, kept) {
+			return skip(size, body)
 		}
-		n, err := body.Read(d.Body[len(d.Body):cap(d.Body)])
-		d.Body = d.Body[:len(d.Body)+n]
-		d.BodySize += uint64(n)
+		n, err := body.Read((*kept)[len(*kept):cap(*kept)])
+		*kept = (*kept)[:len(*kept)+n]
+		*size += uint64(n)
 		if err != nil {
 			return unlessEnd(err)
 		}
 	}
 }
 
-// grow makes room for more of the body, unless it is long enough.
-func (d *Draft) grow(ctx context.Context) bool {
-	have, most := int64(cap(d.Body)), d.recorder.options.MaxBody
-	if int64(len(d.Body)) >= most || d.lost {
+func (d *Draft) write(ctx context.Context, kept *[]byte, size *uint64, part []byte) {
+	*size += uint64(len(part))
+	for len(part) > 0 && (len(*kept) < cap(*kept) || d.grow(ctx, kept)) {
+		n := min(len(part), cap(*kept)-len(*kept))
+		*kept = append(*kept, part[:n]...)
+		part = part[n:]
+	}
+}
+
+// grow gets memory for more of a body and reports whether there is any: not
+// once the body has its most, and not for a record that is lost.
+func (d *Draft) grow(ctx context.Context, kept *[]byte) bool {
+	have, most := int64(cap(*kept)), int64(d.recorder.options.MaxBody)
+	if int64(len(*kept)) >= most || d.lost {
 		return false
 	}
 	want := min(max(2*have, 4<<10), most)
-	if want > freeBody {
-		more := want - d.reserved
+	if more := reserved(want) - reserved(have); more > 0 {
 		if err := d.recorder.budget.grow(ctx, d, more); err != nil {
 			d.lose(err)
 			return false
 		}
 		d.reserved += more
 	}
-	larger := make([]byte, len(d.Body), want)
-	copy(larger, d.Body)
-	d.Body = larger
+	larger := make([]byte, len(*kept), want)
+	copy(larger, *kept)
+	*kept = larger
 	return true
+}
+
+// reserved returns how much of a body's memory counts.
+func reserved(size int64) int64 {
+	if size <= freeBody {
+		return 0
+	}
+	return size
 }
 
 var scraps = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// skip reads what is not kept of the body.
-func (d *Draft) skip(body io.Reader) error {
+// skip reads what is not kept of a body.
+func skip(size *uint64, body io.Reader) error {
 	scrap := scraps.Get().(*[32 << 10]byte)
 	defer scraps.Put(scrap)
 	for {
 		n, err := body.Read(scrap[:])
-		d.BodySize += uint64(n)
+		*size += uint64(n)
 		if err != nil {
 			return unlessEnd(err)
 		}
@@ -74,7 +112,15 @@ func unlessEnd(err error) error {
 	return err
 }
 
-// BrokeOff notes in the record why its body did not arrive whole.
-func (d *Draft) BrokeOff(err error) {
-	d.Error = d.Text(fmt.Sprintf("after %d bytes of the body: %v", d.BodySize, err))
+// BrokeOff notes in the record why the request's body did not arrive whole.
+func (d *Draft) BrokeOff(err error) { d.Error = d.brokeOff(d.BodySize, err) }
+
+// ResponseBrokeOff notes in the record why the response's body did not arrive
+// whole.
+func (d *Draft) ResponseBrokeOff(err error) {
+	d.response.Error = d.brokeOff(d.response.BodySize, err)
+}
+
+func (d *Draft) brokeOff(size uint64, err error) []byte {
+	return d.Text(fmt.Sprintf("after %d bytes of the body: %v", size, err))
 }

@@ -100,7 +100,7 @@ func TestNothingIsOverwrittenByWhatIsAdopted(t *testing.T) {
 
 func TestFileOfALivingRecorderIsLeftAlone(t *testing.T) {
 	o := testOptions(t.TempDir())
-	o.FlushEvery = 10 * time.Millisecond
+	o.FlushEvery = Duration(10 * time.Millisecond)
 	w := newWitness()
 	old := New(o, w)
 	addText(t, old, "1", "x")
@@ -158,7 +158,7 @@ func TestKilledProcess(t *testing.T) {
 
 func recordForever(t *testing.T, dir string) {
 	o := testOptions(dir)
-	o.FlushEvery = 10 * time.Millisecond
+	o.FlushEvery = Duration(10 * time.Millisecond)
 	w := newWitness()
 	r := New(o, w)
 	for i := 0; ; i++ {

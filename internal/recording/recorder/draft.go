@@ -12,15 +12,20 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
-// Draft is a request on its way to becoming a record. Fill the request with
-// Text, AddField, AddTrailer and ReadBody, whose memory the draft owns, then Add
-// it. Release ends its use in any case.
+// Draft is a request, perhaps with its response, on its way to becoming a
+// record. Fill the request with Text, AddField, AddTrailer and ReadBody, whose
+// memory the draft owns; if there is a response, Respond and what follows it may
+// come at any time before Add. Release ends the use of a draft in any case.
+//
+// A draft is not for concurrent use.
 type Draft struct {
 	recording.Request
+	response recording.Response // Request.Response once Respond was called
 
 	recorder  *Recorder
 	encoder   recording.Encoder
@@ -43,18 +48,46 @@ func (r *Recorder) Begin() *Draft {
 func (d *Draft) Release() {
 	r := d.recorder
 	d.giveBack()
-	body := d.Body[:0]
-	if cap(body) > freeBody {
-		body = nil
-	}
 	*d = Draft{
-		Request: recording.Request{Headers: d.Headers[:0], Trailers: d.Trailers[:0], Body: body},
-		text:    d.text[:0],
-		names:   d.names[:0],
+		Request:  recording.Request{Headers: d.Headers[:0], Trailers: d.Trailers[:0], Body: reusable(d.Body)},
+		response: recording.Response{Headers: d.response.Headers[:0], Trailers: d.response.Trailers[:0], Body: reusable(d.response.Body)},
+		text:     d.text[:0],
+		names:    d.names[:0],
 	}
 	r.drafts.Put(d)
 	r.leave()
 }
+
+// reusable returns the memory of a body for another, unless it is too large.
+func reusable(body []byte) []byte {
+	if cap(body) > freeBody {
+		return nil
+	}
+	return body[:0]
+}
+
+// Respond gives the record a response, of a status. A later one replaces it.
+func (d *Draft) Respond(status int) {
+	d.response = recording.Response{
+		Status:  status,
+		Headers: d.response.Headers[:0], Trailers: d.response.Trailers[:0], Body: d.response.Body[:0],
+	}
+	d.Response = &d.response
+}
+
+// AddResponseField adds a header field of the response like AddField.
+func (d *Draft) AddResponseField(name, value string) {
+	d.response.Headers = d.addField(d.response.Headers, name, value)
+}
+
+// AddResponseTrailer adds a trailer field of the response like AddField.
+func (d *Draft) AddResponseTrailer(name, value string) {
+	d.response.Trailers = d.addField(d.response.Trailers, name, value)
+}
+
+// EndResponse notes how long after the arrival of the request the response was
+// complete.
+func (d *Draft) EndResponse(duration time.Duration) { d.response.DurationNS = int64(duration) }
 
 // Text copies s into the draft.
 func (d *Draft) Text(s string) []byte {
@@ -63,7 +96,7 @@ func (d *Draft) Text(s string) []byte {
 	return d.text[start:len(d.text):len(d.text)]
 }
 
-// NewID gives an ID that no other record has.
+// NewID returns an ID that no other record has.
 func (d *Draft) NewID() []byte {
 	start := len(d.text)
 	var id [16]byte
@@ -73,7 +106,7 @@ func (d *Draft) NewID() []byte {
 	return d.text[start:len(d.text):len(d.text)]
 }
 
-// Sorted gives the names of header fields in their order, in memory that is
+// Sorted returns the names of header fields in their order, in memory that is
 // valid until the next call.
 func (d *Draft) Sorted(fields map[string][]string) []string {
 	d.names = slices.AppendSeq(d.names[:0], maps.Keys(fields))
@@ -112,7 +145,7 @@ func (d *Draft) giveBack() {
 // lose gives the record up, and its memory: its client may still send for long.
 func (d *Draft) lose(err error) {
 	d.lost = true
-	d.Body = nil
+	d.Body, d.response.Body = nil, nil
 	d.giveBack()
 	reason := ClientLeft
 	switch {

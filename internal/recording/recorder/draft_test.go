@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // endless gives so many bytes.
@@ -47,7 +48,7 @@ func TestBodyIsKeptUpToALimit(t *testing.T) {
 		{1, 0}, {1, 1}, {1, 2}, {4096, 4096}, {4097, 4097}, {5000, 4999}, {5000, 5001}, {65536, 65537}, {1 << 20, 40 << 20}, {16 << 20, 5 << 20},
 	} {
 		o := testOptions(t.TempDir())
-		o.MaxBody = tc.limit
+		o.MaxBody = units.Size(tc.limit)
 		r := New(o, newWitness())
 		if err := add(context.Background(), r, "1", &endless{tc.size}); err != nil {
 			t.Error(err)
@@ -67,7 +68,7 @@ func TestBodyThatBreaksOffIsRecordedSo(t *testing.T) {
 	broken := errors.New("connection reset")
 	for _, limit := range []int64{2, 1000} {
 		o := testOptions(t.TempDir())
-		o.MaxBody = limit
+		o.MaxBody = units.Size(limit)
 		r := New(o, newWitness())
 		err := add(context.Background(), r, "1", io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(broken)))
 		if !errors.Is(err, broken) {
@@ -101,4 +102,47 @@ func TestMemoryOfALargeBodyIsNotKept(t *testing.T) {
 		d.Release()
 	}
 	r.Close()
+}
+
+// TestBothBodiesAreKeptUpToTheLimit has the response come in parts while the
+// request's body is there already: what is taken for them is given back whole.
+func TestBothBodiesAreKeptUpToTheLimit(t *testing.T) {
+	for _, tc := range []struct{ limit, request, response int }{
+		{10, 5, 20}, {10, 20, 5}, {70_000, 69_000, 69_000}, {1 << 20, 3 << 20, 3 << 20}, {16 << 20, 100, 1 << 20},
+	} {
+		o := testOptions(t.TempDir())
+		o.MaxBody = units.Size(tc.limit)
+		r := New(o, newWitness())
+		request, response := noise(tc.request), noise(tc.response)
+		for range 2 { // the second with the memory of the first
+			d := r.Begin()
+			d.ID = d.Text("both")
+			if d.Response != nil {
+				t.Error("a new draft has a response")
+			}
+			if err := d.ReadBody(t.Context(), strings.NewReader(request)); err != nil {
+				t.Error(err)
+			}
+			d.Respond(200)
+			for rest := response; rest != ""; {
+				n := min(10_000, len(rest))
+				d.WriteResponse(t.Context(), []byte(rest[:n]))
+				rest = rest[n:]
+			}
+			d.Add(t.Context())
+			d.Release()
+		}
+		r.Close()
+		got := only(t, o.Dir)
+		if string(got.Body) != request[:min(tc.limit, tc.request)] || got.BodySize != uint64(tc.request) {
+			t.Errorf("%+v: got %d bytes of a request of %d", tc, len(got.Body), got.BodySize)
+		}
+		a := got.Response
+		if a == nil || a.Status != 200 || string(a.Body) != response[:min(tc.limit, tc.response)] || a.BodySize != uint64(tc.response) {
+			t.Errorf("%+v: got %d bytes of a response of %d", tc, len(a.Body), a.BodySize)
+		}
+		if r.Waiting() != 0 {
+			t.Errorf("%+v: %d bytes of memory are taken in the end", tc, r.Waiting())
+		}
+	}
 }

@@ -130,7 +130,7 @@ func TestFailureIsReportedOnceAMinute(t *testing.T) {
 
 func TestFileMovedAway(t *testing.T) {
 	o := testOptions(t.TempDir())
-	o.FlushEvery = 10 * time.Millisecond
+	o.FlushEvery = Duration(10 * time.Millisecond)
 	w := newWitness()
 	r := New(o, w)
 	addText(t, r, "1", "x")
@@ -151,7 +151,7 @@ func TestFileMovedAway(t *testing.T) {
 
 func TestDirectoryDeleted(t *testing.T) {
 	o := testOptions(filepath.Join(t.TempDir(), "recordings"))
-	o.FlushEvery = 10 * time.Millisecond
+	o.FlushEvery = Duration(10 * time.Millisecond)
 	w := newWitness()
 	r := New(o, w)
 	addText(t, r, "1", "x")

@@ -28,7 +28,7 @@ func (f *files) append(frame []byte, records int) bool {
 		f.troubles.failed(LostFile, errGone, "", 0)
 		f.abandon()
 	}
-	if f.current != nil && f.current.size > 0 && f.current.size+int64(len(frame)) > f.options.RotateSize {
+	if f.current != nil && f.current.size > 0 && f.current.size+int64(len(frame)) > int64(f.options.RotateSize) {
 		f.rotate()
 	}
 	fresh := f.current == nil
@@ -75,7 +75,7 @@ func (f *files) rotate() {
 
 // retire finishes a file that is old enough.
 func (f *files) retire(now time.Time) {
-	if f.current != nil && now.Sub(f.current.opened) >= f.options.RotateEvery {
+	if f.current != nil && now.Sub(f.current.opened) >= time.Duration(f.options.RotateEvery) {
 		f.finish()
 	}
 }

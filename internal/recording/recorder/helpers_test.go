@@ -24,10 +24,7 @@ import (
 
 // testOptions are the defaults of the record option.
 func testOptions(dir string) Options {
-	return Options{
-		Dir: dir, Prefix: "requests", RotateSize: 256 << 20, RotateEvery: 10 * time.Minute, FlushEvery: time.Second,
-		MaxBody: 16 << 20, Memory: 64 << 20, Mode: 0o600,
-	}
+	return Options{Dir: dir}.WithDefaults()
 }
 
 // witness is an observer that remembers.

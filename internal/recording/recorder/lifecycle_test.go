@@ -84,7 +84,7 @@ func TestCloseWaitsForTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := newStuckDisk()
 		r := New(testOptions(dir), newWitness())
-		r.options.FlushEvery = time.Hour
+		r.options.FlushEvery = Duration(time.Hour)
 		r.create = disk.create
 		d := r.Begin()
 		d.ID = d.Text("last")

@@ -57,7 +57,7 @@ func TestBlockWaitsForTheDiskAndLosesNothing(t *testing.T) {
 		senders.Go(func() { addText(t, r, fmt.Sprint(i), noise(10_000)) })
 	}
 	eventually(t, "senders wait", func() bool { return r.budget.waiters.Load() > 35 })
-	if waiting := r.Waiting(); waiting > o.Memory {
+	if waiting := r.Waiting(); waiting > int64(o.Memory) {
 		t.Errorf("%d bytes wait, with a memory of %d", waiting, o.Memory)
 	}
 	eventually(t, "a lag is told while the disk is stuck", func() bool { return r.Lag() > 0 })
@@ -229,7 +229,7 @@ func TestMemoryIsWhatBatchesTake(t *testing.T) {
 		}
 		group.Wait()
 		r.Close()
-		if held := disk.held.Load(); held > 3*o.Memory {
+		if held := disk.held.Load(); held > 3*int64(o.Memory) {
 			t.Errorf("%s: batches in the queue took %d bytes, with a memory of %d", name, held, o.Memory)
 		}
 		if w.recordedSoFar() != senders*records || r.Waiting() != 0 || r.queue.unwritten.Load() != 0 {
@@ -245,7 +245,7 @@ func TestCompleteRecordsWaitForNoUpload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(dir)
 		o.Memory = 1 << 20
-		o.FlushEvery = 10 * time.Hour
+		o.FlushEvery = Duration(10 * time.Hour)
 		w := newWitness()
 		r := New(o, w)
 		var uploads []*Draft

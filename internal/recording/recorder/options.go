@@ -4,52 +4,110 @@
 package recorder
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // MaxBody is the most that can be kept of one body, in bytes.
 const MaxBody = 256 << 20
 
-// Options say where and how a Recorder writes. All of them must be set, but for
-// Keep and Redact.
+// Options say where a Recorder writes and how. WithDefaults fills in what is
+// not set.
 type Options struct {
-	Dir         string
-	Prefix      string        // of file names
-	Compression Compression   // of the files
-	RotateSize  int64         // bytes on disk that a file may have
-	RotateEvery time.Duration // age that a file may reach
-	Keep        []Keep        // which whole files stay; all of them without a rule
-	FlushEvery  time.Duration // how long a record may wait in memory
-	MaxBody     int64         // bytes that are kept of a body
-	Memory      int64         // bytes that records being received or waiting for the disk may take
-	OnOverflow  Overflow      // what happens beyond Memory
-	Redact      []string      // fields whose values are not recorded
-	Mode        Mode          // permissions of the files
+	// The directory of the files. It is made when the first request is
+	// recorded. Placeholders are replaced when the configuration is loaded.
+	// Required.
+	Dir string `json:"dir,omitempty"`
+
+	// What file names start with. Default: `requests`, which makes names like
+	// `requests_20261130T143500Z_482113-9f3c01ab.fbf.lz4`.
+	Prefix string `json:"prefix,omitempty"`
+
+	// How files are compressed: `lz4`, which stores most of what hardly shrinks
+	// as it is; `lz4` with a level from 1 (fast) to 9 (small) like `lz4 3`, by
+	// which everything is compressed; or `none`. Default: `lz4`.
+	Compression Compression `json:"compression,omitzero"`
+
+	// How many bytes a file may have on disk before the next one is begun. A
+	// file is larger only if a single record is. Default: `256MiB`.
+	RotateSize units.Size `json:"rotate_size,omitempty"`
+
+	// How old a file may get before the next one is begun. Default: `10m`.
+	RotateEvery Duration `json:"rotate_every,omitempty"`
+
+	// Which whole files stay: the newest so many (`100`), those younger than an
+	// age (`7d`), the newest that together have so many bytes (`50GiB`). A file
+	// stays if all the rules let it. They hold for every recording of the prefix
+	// in the directory. Default: every file stays.
+	Keep []Keep `json:"keep,omitempty"`
+
+	// How long a record may be in memory only, and so be lost if the process is
+	// killed. Default: `1s`.
+	FlushEvery Duration `json:"flush_every,omitempty"`
+
+	// How many bytes of a body are recorded, up to 256MiB. A longer body is
+	// recorded up to here and marked as truncated. Default: `16MiB`.
+	MaxBody units.Size `json:"max_body,omitempty"`
+
+	// How many bytes of memory records may take that wait for the disk, and
+	// bodies that are being received beyond 64 KiB. Default: `64MiB`.
+	Memory units.Size `json:"memory,omitempty"`
+
+	// What happens to a request when that memory is full: `block` has it wait,
+	// `drop` answers it without recording it. Default: `block`.
+	OnOverflow Overflow `json:"on_overflow,omitzero"`
+
+	// Header and trailer fields whose values are recorded as `REDACTED`, in any
+	// case of letters. Default: none.
+	Redact []string `json:"redact,omitempty"`
+
+	// The permissions of the files, in octal, whatever the umask is. Their owner
+	// may read and write them. Default: `0600`.
+	Mode Mode `json:"mode,omitempty"`
 }
 
-// Check refuses options that cannot work, naming the option as users write it.
+// WithDefaults returns the options with the defaults in place of what is not set.
+func (o Options) WithDefaults() Options {
+	o.Prefix = cmp.Or(o.Prefix, "requests")
+	o.RotateSize = cmp.Or(o.RotateSize, 256<<20)
+	o.RotateEvery = cmp.Or(o.RotateEvery, Duration(10*time.Minute))
+	o.FlushEvery = cmp.Or(o.FlushEvery, Duration(time.Second))
+	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
+	o.Memory = cmp.Or(o.Memory, 64<<20)
+	o.Mode = cmp.Or(o.Mode, 0o600)
+	return o
+}
+
+// Check returns an error if the options cannot work, naming the option as users
+// write it.
 func (o *Options) Check() error {
 	if _, err := ParsePrefix(o.Prefix); err != nil {
 		return fmt.Errorf("prefix: %v", err)
 	}
 	switch {
 	case o.RotateSize <= 0:
-		return fmt.Errorf("rotate_size: must be more than 0, is %d", o.RotateSize)
+		return fmt.Errorf("rotate_size: must be greater than 0, is %d", o.RotateSize)
 	case o.RotateEvery <= 0:
-		return fmt.Errorf("rotate_every: must be more than 0, is %s", o.RotateEvery)
+		return fmt.Errorf("rotate_every: must be greater than 0, is %s", time.Duration(o.RotateEvery))
 	case o.FlushEvery <= 0:
-		return fmt.Errorf("flush_every: must be more than 0, is %s", o.FlushEvery)
+		return fmt.Errorf("flush_every: must be greater than 0, is %s", time.Duration(o.FlushEvery))
 	case o.MaxBody <= 0 || o.MaxBody > MaxBody:
 		return fmt.Errorf("max_body: must be from 1 byte to %d MiB, is %d bytes", MaxBody>>20, o.MaxBody)
 	case o.Memory <= 0:
-		return fmt.Errorf("memory: must be more than 0, is %d", o.Memory)
+		return fmt.Errorf("memory: must be greater than 0, is %d", o.Memory)
 	}
 	return nil
 }
 
-// ParsePrefix refuses what cannot start a file name.
+// ParsePrefix returns the text if it can start a file name.
 func ParsePrefix(text string) (string, error) {
 	if text == "" || strings.ContainsFunc(text, notInNames) {
 		return "", fmt.Errorf("'%s' cannot start a file name: use letters, digits, dots, dashes and underscores", text)
@@ -61,7 +119,30 @@ func notInNames(r rune) bool {
 	return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", r)
 }
 
-// redacts tells whether the value of a field is to be left out.
+// CheckDir returns an error if no files can be made in a directory, which need
+// not exist. It makes nothing.
+func CheckDir(dir string) error {
+	if dir == "" {
+		return errors.New("a directory is needed")
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at):
+			continue
+		case err != nil:
+			return err
+		case !info.IsDir():
+			return fmt.Errorf("%s is not a directory", at)
+		}
+		if err := writable(at); err != nil {
+			return fmt.Errorf("%s is not writable: %v", at, err)
+		}
+		return nil
+	}
+}
+
+// redacts reports whether the value of a field is to be left out.
 func (o *Options) redacts(name string) bool {
 	for _, redacted := range o.Redact {
 		if strings.EqualFold(name, redacted) {

@@ -4,12 +4,48 @@
 package recorder
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 )
+
+func TestDefaults(t *testing.T) {
+	got, err := json.Marshal(Options{Dir: "/x"}.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"dir":"/x","prefix":"requests","rotate_size":"256MiB","rotate_every":600000000000,` +
+		`"flush_every":1000000000,"max_body":"16MiB","memory":"64MiB","mode":"0600"}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	full := Options{
+		Dir: "/x", Prefix: "p", RotateSize: 1, RotateEvery: 2, FlushEvery: 3, MaxBody: 4, Memory: 5, Mode: 0o640,
+		Compression: Compression{none: true}, OnOverflow: Overflow{drop: true}, Redact: []string{"A"}, Keep: []Keep{{files: 1}},
+	}
+	if got := full.WithDefaults(); !reflect.DeepEqual(got, full) {
+		t.Errorf("got %+v, want %+v", got, full)
+	}
+}
+
+func TestDurationsInJSON(t *testing.T) {
+	for text, want := range map[string]time.Duration{`"1m30s"`: 90 * time.Second, `"7d"`: 7 * 24 * time.Hour, `5000000000`: 5 * time.Second} {
+		var got Duration
+		if err := json.Unmarshal([]byte(text), &got); err != nil || time.Duration(got) != want {
+			t.Errorf("%s: got %s, error %v", text, time.Duration(got), err)
+		}
+	}
+	for _, text := range []string{`"5"`, `"soon"`, `1.5`, `{}`} {
+		var got Duration
+		if json.Unmarshal([]byte(text), &got) == nil {
+			t.Errorf("%s was accepted", text)
+		}
+	}
+}
 
 func TestCheckNamesTheOption(t *testing.T) {
 	if o := testOptions("/x"); o.Check() != nil {
@@ -19,7 +55,7 @@ func TestCheckNamesTheOption(t *testing.T) {
 		"prefix: 'a/b'": func(o *Options) { o.Prefix = "a/b" },
 		"prefix: ''":    func(o *Options) { o.Prefix = "" },
 		"rotate_size":   func(o *Options) { o.RotateSize = 0 },
-		"rotate_every":  func(o *Options) { o.RotateEvery = -time.Second },
+		"rotate_every":  func(o *Options) { o.RotateEvery = -1 },
 		"flush_every":   func(o *Options) { o.FlushEvery = 0 },
 		"max_body":      func(o *Options) { o.MaxBody = MaxBody + 1 },
 		"memory":        func(o *Options) { o.Memory = -1 },

@@ -46,10 +46,10 @@ func New(options Options, observer Observer) *Recorder {
 		finish:   make(chan chan struct{}),
 
 		// Batches of an eighth let files come close to their size.
-		batchSize: int(max(1, min(largestBatch, options.RotateSize/8))),
+		batchSize: int(max(1, min(largestBatch, int64(options.RotateSize)/8))),
 	}
 	close(r.finished) // none runs
-	r.budget = newBudget(options.Memory, options.OnOverflow.drop, r.hurry)
+	r.budget = newBudget(int64(options.Memory), options.OnOverflow.drop, r.hurry)
 	r.drafts.New = func() any { return new(Draft) }
 	r.batches.New = func() any { return &batch{records: make([]byte, 0, r.batchSize)} }
 	return r

@@ -66,7 +66,7 @@ func TestRecordLargerThanAFileGetsItsOwn(t *testing.T) {
 	r.Close()
 	for _, name := range filesIn(t, o.Dir) {
 		ids := readFile(t, filepath.Join(o.Dir, name), make(map[string]string))
-		if sizeOf(t, o.Dir, name) > o.RotateSize && len(ids) > 1 {
+		if sizeOf(t, o.Dir, name) > int64(o.RotateSize) && len(ids) > 1 {
 			t.Errorf("%s has %q", name, ids)
 		}
 	}
@@ -115,7 +115,7 @@ func TestARecordIsOnDiskWhenTheTimeToFlushHasPassed(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(dir)
-		o.FlushEvery = 3 * time.Second
+		o.FlushEvery = Duration(3 * time.Second)
 		w := newWitness()
 		r := New(o, w)
 		for i := range 5 {
@@ -123,7 +123,7 @@ func TestARecordIsOnDiskWhenTheTimeToFlushHasPassed(t *testing.T) {
 			if lag := r.Lag(); lag != 0 {
 				t.Errorf("got a lag of %s at once", lag)
 			}
-			time.Sleep(o.FlushEvery)
+			time.Sleep(time.Duration(o.FlushEvery))
 			synctest.Wait()
 			if w.recordedSoFar() != i+1 || r.Lag() != 0 || r.Waiting() != 0 {
 				t.Errorf("got %d records on disk after %d times, a lag of %s and %d bytes waiting", w.recordedSoFar(), i+1, r.Lag(), r.Waiting())

@@ -38,7 +38,7 @@ func (r *Recorder) work() (over bool) {
 	}()
 	w.files.tidy(time.Now())
 	tidied, sealed, looked := time.Now(), time.Now(), time.Now()
-	tick := time.NewTicker(max(time.Millisecond, min(r.options.FlushEvery/2, r.options.RotateEvery/2, endEvery)))
+	tick := time.NewTicker(max(time.Millisecond, min(time.Duration(r.options.FlushEvery/2), time.Duration(r.options.RotateEvery/2), endEvery)))
 	defer tick.Stop()
 	for {
 		w.drain()
@@ -53,7 +53,7 @@ func (r *Recorder) work() (over bool) {
 				return true
 			}
 		case now := <-tick.C:
-			if now.Sub(sealed) >= r.options.FlushEvery/2 {
+			if now.Sub(sealed) >= time.Duration(r.options.FlushEvery/2) {
 				r.seal()
 				sealed = now
 			}

@@ -1,0 +1,162 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
+)
+
+// recorders holds the recorders by owner and options, so that one outlives the
+// reloads that do not change it.
+var recorders = caddy.NewUsagePool()
+
+// exitPatience is how long requests may wait for a slow disk when Caddy exits.
+const exitPatience = 5 * time.Second
+
+// Recorder is a recorder that handlers of several configurations share.
+type Recorder struct {
+	*recorder.Recorder
+	owner    owner
+	key      string
+	observer *observer
+}
+
+// Open returns the recorder that a handler has by its directive, its name and
+// the options, which are refused if they cannot work. Nothing is written before
+// the configuration has started. Every Open needs a Release.
+//
+// Metrics are caddy_blackhole_* with the label blackhole for a blackhole, and
+// caddy_recording_* with the labels handler and name for any other handler.
+func Open(ctx caddy.Context, handler, name string, options *Options) (*Recorder, error) {
+	resolved := options.WithDefaults()
+	var err error
+	if resolved.Dir, err = checkedDir(options.Dir); err != nil {
+		return nil, err
+	}
+	if err := resolved.Check(); err != nil {
+		return nil, err
+	}
+	logger := ctx.Logger().With(zap.String(handler, name))
+	observer, err := observe(ctx.GetMetricsRegistry(), owner{handler, name}, logger)
+	if err != nil {
+		return nil, err
+	}
+	r, err := acquire(owner{handler, name}, resolved, observer)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.follow(ctx, logger); err != nil {
+		_ = r.Release()
+		return nil, err
+	}
+	return r, nil
+}
+
+// acquire returns the recorder of an owner and options, made if there is none.
+func acquire(of owner, options recorder.Options, observer *observer) (*Recorder, error) {
+	key := fmt.Sprintf("%q %+v", of, options)
+	value, _, err := recorders.LoadOrNew(key, func() (caddy.Destructor, error) {
+		return &Recorder{Recorder: recorder.New(options, observer), owner: of, key: key, observer: observer}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return value.(*Recorder), nil
+}
+
+// Release ends the use of the recorder by one handler. With the last one, and
+// the last request that it has, all is written and the file finished.
+func (r *Recorder) Release() error {
+	_, err := recorders.Delete(r.key)
+	return err
+}
+
+// maxReleased is how many recorders are remembered that have nothing to do: a
+// request that was slow to reach its own may still bring it something.
+const maxReleased = 64
+
+// released are recorders that no configuration uses, but perhaps a request
+// that outlives its own.
+var released struct {
+	sync.Mutex
+	recorders []*Recorder
+}
+
+// Destruct has everything written and the file finished. When Caddy exits it
+// only begins with that: closeReleased waits for all recorders at the same time.
+func (r *Recorder) Destruct() error {
+	r.end(caddy.Exiting())
+	return nil
+}
+
+func (r *Recorder) end(exiting bool) {
+	if exiting {
+		go r.Close()
+	} else {
+		r.Close()
+	}
+	released.Lock()
+	defer released.Unlock()
+	released.recorders = append(released.recorders, r)
+	recent := max(0, len(released.recorders)-maxReleased)
+	older := slices.DeleteFunc(released.recorders[:recent], func(r *Recorder) bool { return !r.Running() })
+	released.recorders = append(older, released.recorders[recent:]...)
+}
+
+func init() { caddy.OnExit(func(context.Context) { closeReleased() }) }
+
+// closeReleased waits until all is written that requests brought to recorders
+// before and after these were released. Caddy calls it at the end of a process
+// when all modules are cleaned up, in no certain order: a tee may send its last
+// copies after a blackhole behind it is released.
+func closeReleased() {
+	released.Lock()
+	defer released.Unlock()
+	var closing sync.WaitGroup
+	for _, r := range released.recorders {
+		closing.Go(r.Close)
+	}
+	closing.Wait()
+}
+
+// follow has the recorder start with the configuration, not when it is merely
+// validated, and end in time with the process.
+func (r *Recorder) follow(ctx caddy.Context, logger *zap.Logger) error {
+	app, err := ctx.App("events")
+	if err != nil {
+		return err
+	}
+	events := app.(*caddyevents.App)
+	if err := events.On("started", onEvent(func() {
+		r.observer.logger.Store(logger)
+		r.Start()
+	})); err != nil {
+		return err
+	}
+	return events.On("stopping", onEvent(func() {
+		if caddy.Exiting() {
+			time.AfterFunc(exitPatience, r.StopWaiting)
+		}
+	}))
+}
+
+// onEvent is a function that an event calls.
+type onEvent func()
+
+// Handle calls the function.
+func (f onEvent) Handle(context.Context, caddy.Event) error {
+	f()
+	return nil
+}
