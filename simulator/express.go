@@ -41,12 +41,26 @@ func (h *Handler) ServeExpress(x *express.Exchange) bool {
 		failExpress(x, &a)
 	case a.Streams():
 		streamExpress(x, &a)
-	case a.Content.Block != nil:
-		x.RespondFrom(a.Status, a.Express(), a.Content.Block, int(a.Content.Size))
+	case a.Content.Memory != nil:
+		x.RespondFrom(a.Status, fieldsOf(a.Message), a.Content.Memory, int(a.Content.Size))
 	default:
-		x.Respond(a.Status, a.Express(), a.Content.Parts...)
+		x.Respond(a.Status, fieldsOf(a.Message), a.Content.Parts...)
 	}
 	return true
+}
+
+// fieldsOf returns the header fields as a connection that was taken over sends
+// them.
+func fieldsOf(m *response.Message) *express.Fields { return m.Wire(encodeFields).(*express.Fields) }
+
+func encodeFields(m *response.Message) any {
+	all := new(express.Fields)
+	for _, field := range m.Fields {
+		for _, value := range field.Values {
+			all.Add(field.Name, value)
+		}
+	}
+	return all
 }
 
 // decideExpress says what a request is answered.
@@ -98,7 +112,7 @@ func streamExpress(x *express.Exchange, a *response.Response) {
 		return
 	}
 	defer body.Close()
-	x.Start(a.Status, a.Express(), size)
+	x.Start(a.Status, fieldsOf(a.Message), size)
 	if x.Method == http.MethodHead {
 		return
 	}

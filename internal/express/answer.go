@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/memfile"
 )
 
 // maxCopied is up to which size a body is copied behind its head instead of
@@ -35,6 +37,28 @@ func (x *Exchange) Respond(status int, fields *Fields, body ...[]byte) {
 	}
 	for _, piece := range body {
 		c.out = append(c.out, piece...)
+	}
+}
+
+// minFromFile is from which size on, in bytes, it pays to send a body from a
+// file in memory instead of having it copied from the heap.
+const minFromFile = 16 << 10
+
+// RespondFrom sends a whole answer whose body is the first length bytes of one
+// that many share. It does what Respond does; on Linux a large body is not
+// copied.
+func (x *Exchange) RespondFrom(status int, fields *Fields, body *memfile.Body, length int) {
+	var from memfile.Extent
+	if x.conn.bare && length >= minFromFile {
+		from = body.InFile()
+	}
+	if from.File == nil {
+		x.Respond(status, fields, body.Bytes()[:length])
+		return
+	}
+	x.head(status, fields, int64(length))
+	if x.sendsBody(status) {
+		x.conn.sendFile(from, length)
 	}
 }
 

@@ -150,9 +150,9 @@ func (t *testHandler) ServeExpress(x *Exchange) bool {
 		fields.Add("Connection", "close")
 		fields.Add("Content-Length", "99")
 		fields.Add("X-Split", "a\r\nb")
-	case "/block":
+	case "/shared":
 		length, _ := strconv.Atoi(x.Query)
-		x.RespondFrom(http.StatusOK, fields, sharedBlock(), length)
+		x.RespondFrom(http.StatusOK, fields, sharedBody(), length)
 		return true
 	case "/silent":
 		return true

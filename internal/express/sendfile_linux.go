@@ -10,6 +10,8 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/memfile"
 )
 
 // transfer is what a connection is sending from a file.
@@ -23,9 +25,9 @@ type transfer struct {
 
 // sendFile sends what has been gathered and then the beginning of an extent. A
 // client that is slow but takes something within each timeout is waited for.
-func (c *conn) sendFile(from extent, length int) {
+func (c *conn) sendFile(from memfile.Extent, length int) {
 	t := &c.transfer
-	*t = transfer{head: c.out, file: int(from.file.Fd()), offset: from.offset, left: length}
+	*t = transfer{head: c.out, file: int(from.File.Fd()), offset: from.Offset, left: length}
 	for t.left > 0 && c.failed == nil {
 		before := t.left + len(t.head)
 		c.armWrite()
@@ -38,7 +40,7 @@ func (c *conn) sendFile(from extent, length int) {
 		}
 	}
 	*t = transfer{}
-	runtime.KeepAlive(from.file)
+	runtime.KeepAlive(from.File)
 	c.sent()
 }
 

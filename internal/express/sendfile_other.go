@@ -5,11 +5,11 @@
 
 package express
 
-func inMemory([]byte) extent { return extent{} }
+import "github.com/caddy-rehearsal/rehearsal/internal/memfile"
 
 // transfer is nothing where there is no file in memory.
 type transfer struct{}
 
-func (c *conn) sendFile(extent, int) {}
+func (c *conn) sendFile(memfile.Extent, int) {}
 
 func (c *conn) transferNow(uintptr) bool { return true }

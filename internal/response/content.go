@@ -8,15 +8,16 @@ import (
 	"io"
 	"os"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/express"
+	"github.com/caddy-rehearsal/rehearsal/internal/memfile"
 )
 
 // Content is the bytes of a body, in parts that many answers share, or a file.
 type Content struct {
 	Parts [][]byte
-	// Block is what the only part is the beginning of, if it outlives the answer.
-	Block *express.Block
-	File  string
+	// Memory is what the only part is the beginning of, if many responses share
+	// it; else nil.
+	Memory *memfile.Body
+	File   string
 	// Size is in bytes. A file may have changed since; Open tells.
 	Size int64
 }
@@ -33,7 +34,7 @@ func Bytes(block []byte) Content {
 func Shared(block []byte) Content {
 	c := Bytes(block)
 	if len(block) > 0 {
-		c.Block = express.NewBlock(block)
+		c.Memory = memfile.New(block)
 	}
 	return c
 }

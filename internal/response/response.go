@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/caddy-rehearsal/rehearsal/internal/express"
 )
 
 // Response is what one request gets.
@@ -52,22 +50,18 @@ type Message struct {
 	// Lines counts the values of all fields.
 	Lines int
 
-	express atomic.Pointer[express.Fields]
+	wire atomic.Value
 }
 
-// Express gives the fields as a connection that was taken over sends them.
-func (r *Message) Express() *express.Fields {
-	if known := r.express.Load(); known != nil {
+// Wire returns the message as a writer sends it, which encode makes once: what
+// it returned first is kept, and it must always return the same type.
+func (m *Message) Wire(encode func(*Message) any) any {
+	if known := m.wire.Load(); known != nil {
 		return known
 	}
-	all := new(express.Fields)
-	for _, field := range r.Fields {
-		for _, value := range field.Values {
-			all.Add(field.Name, value)
-		}
-	}
-	r.express.Store(all)
-	return all
+	made := encode(m)
+	m.wire.Store(made)
+	return made
 }
 
 // Field is a header field and its lines; the name is in canonical form.

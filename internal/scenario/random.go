@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/express"
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/internal/memfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
@@ -20,7 +20,7 @@ const blockSize = 1 << 20
 var block = sync.OnceValue(func() []byte { return randomText(blockSize, latency.Seeded(1)) })
 
 // shared is the block as answers share it.
-var shared = sync.OnceValue(func() *express.Block { return express.NewBlock(block()) })
+var shared = sync.OnceValue(func() *memfile.Body { return memfile.New(block()) })
 
 // letters are what random content is made of: safe inside of HTML, XML and JSON.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -72,7 +72,7 @@ func plainOfSize(size int64) response.Content {
 	}
 	c := response.Content{Parts: parts, Size: size}
 	if len(parts) == 1 {
-		c.Block = shared()
+		c.Memory = shared()
 	}
 	return c
 }

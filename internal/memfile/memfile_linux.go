@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package express
+package memfile
 
 import (
 	"os"
@@ -18,64 +18,63 @@ import (
 // that a body in small ones costs up to half as much again.
 const hugePage = 2 << 20
 
-// shelf is a file in memory that many bodies share, since few fill a huge page.
-type shelf struct {
+// arena is a file in memory that many bodies share, since few fill a huge page.
+type arena struct {
 	mu   sync.Mutex
 	file *os.File // nil before the first body
 	used int64
 }
 
-var bodies shelf
+var bodies arena
 
-// maxShelves bounds the memory of shelves: one lives as long as any body in it.
-const maxShelves = 512
+// maxArenas bounds the memory of arenas: one lives as long as any body in it.
+const maxArenas = 512
 
-var shelves atomic.Int64
+var arenas atomic.Int64
 
-// inMemory puts a copy of a body into a file that takes no disk. The extent has
-// no file if the system has none to give. The memory is free again when nobody
-// has an extent of the file any more.
-func inMemory(body []byte) extent {
+// copyToFile copies a body into a file that takes no disk.
+func copyToFile(body []byte) Extent {
 	if len(body) > hugePage/2 {
-		return written(memory(len(body)), 0, body)
+		return written(newFile(len(body)), 0, body)
 	}
 	bodies.mu.Lock()
 	defer bodies.mu.Unlock()
 	if bodies.file == nil || bodies.used+int64(len(body)) > hugePage {
-		bodies.file, bodies.used = newShelf(), 0
+		bodies.file, bodies.used = newArena(), 0
 	}
 	e := written(bodies.file, bodies.used, body)
 	bodies.used = roundUp(bodies.used+int64(len(body)), int64(os.Getpagesize()))
 	return e
 }
 
-// newShelf gives memory for a shelf, nil if there is none.
-func newShelf() *os.File {
-	if shelves.Load() >= maxShelves {
+// newArena returns a file for an arena, nil if the limit or the system allows
+// no more.
+func newArena() *os.File {
+	if arenas.Load() >= maxArenas {
 		return nil
 	}
-	file := memory(hugePage)
+	file := newFile(hugePage)
 	if file != nil {
-		shelves.Add(1)
-		runtime.AddCleanup(file, func(struct{}) { shelves.Add(-1) }, struct{}{})
+		arenas.Add(1)
+		runtime.AddCleanup(file, func(struct{}) { arenas.Add(-1) }, struct{}{})
 	}
 	return file
 }
 
 // written writes a body to its place in a file.
-func written(file *os.File, offset int64, body []byte) extent {
+func written(file *os.File, offset int64, body []byte) Extent {
 	if file == nil {
-		return extent{}
+		return Extent{}
 	}
 	if _, err := file.WriteAt(body, offset); err != nil {
-		return extent{}
+		return Extent{}
 	}
-	return extent{file, offset}
+	return Extent{file, offset}
 }
 
-// memory makes a file in memory with room for size bytes, nil if the system has
-// none to give.
-func memory(size int) *os.File {
+// newFile makes a file in memory for size bytes, nil if the system has none to
+// give.
+func newFile(size int) *os.File {
 	fd, err := unix.MemfdCreate("bodies", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil
@@ -88,13 +87,13 @@ func memory(size int) *os.File {
 // gatherPages has the kernel make a file of huge pages. Where it cannot, the
 // file stays as it is.
 func gatherPages(file *os.File, size int) {
-	room, err := unix.Mmap(-1, 0, size+hugePage, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	space, err := unix.Mmap(-1, 0, size+hugePage, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
 		return
 	}
-	defer func() { _ = unix.Munmap(room) }()
-	unaligned := uintptr(unsafe.Pointer(unsafe.SliceData(room))) % hugePage
-	aligned := room[hugePage-unaligned:][:size]
+	defer func() { _ = unix.Munmap(space) }()
+	unaligned := uintptr(unsafe.Pointer(unsafe.SliceData(space))) % hugePage
+	aligned := space[hugePage-unaligned:][:size]
 	_, err = unix.MmapPtr(int(file.Fd()), 0, unsafe.Pointer(unsafe.SliceData(aligned)), uintptr(size),
 		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
 	if err == nil && file.Truncate(int64(size)) == nil {
