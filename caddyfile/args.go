@@ -43,9 +43,10 @@ func Flag(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// ParseDuration reads a duration in Caddy's form, which knows days: `1m30s`, `7d`.
+// ParseDuration returns a duration as units.ParseDuration does, of the type
+// that options have in JSON.
 func ParseDuration(text string) (caddy.Duration, error) {
-	d, err := caddy.ParseDuration(text)
+	d, err := units.ParseDuration(text)
 	return caddy.Duration(d), err
 }
 
@@ -85,7 +86,7 @@ func (o *Once) Check(d *caddyfile.Dispenser, repeatable ...string) error {
 	return nil
 }
 
-// Unrecognized is the error for an option that a directive does not know.
+// Unrecognized returns the error for an option that a directive does not know.
 func Unrecognized(d *caddyfile.Dispenser, directive string) error {
 	return d.Errf("unrecognized %s option '%s'", directive, d.Val())
 }

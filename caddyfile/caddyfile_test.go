@@ -4,52 +4,57 @@
 package caddyfile
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
-// options reads a block with one option of each kind.
-func options(text string) error {
+// thing is what a block with one option of each kind is read into.
+type thing struct {
+	size   units.Size
+	every  caddy.Duration
+	name   string
+	share  *units.Percent
+	header []string
+	on     bool
+}
+
+func (th *thing) read(text string) error {
 	d := caddyfile.NewTestDispenser(text)
 	d.Next()
-	var once Once
-	for d.NextBlock(0) {
-		if err := once.Check(d, "header"); err != nil {
+	return Options{
+		"size":  Value(&th.size, units.ParseSize),
+		"every": Value(&th.every, ParseDuration),
+		"name":  Value(&th.name, Plain),
+		"share": Optional(&th.share, units.ParsePercent),
+		"on":    On(&th.on),
+		"header": func(d *caddyfile.Dispenser) error {
+			name, value, err := Field(d)
+			th.header = append(th.header, name+": "+value)
 			return err
-		}
-		var err error
-		switch d.Val() {
-		case "size":
-			_, err = Arg(d, units.ParseSize)
-		case "every":
-			_, err = Arg(d, ParseDuration)
-		case "name":
-			_, err = Text(d)
-		case "header":
-			_, _, err = Field(d)
-		case "on":
-			err = Flag(d)
-		default:
-			err = Unrecognized(d, "thing")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		},
+	}.Block(d, "thing", "header")
 }
 
 func TestOptions(t *testing.T) {
-	good := "thing {\nsize 1MiB\nevery 7d\nname x\nheader A 1\nheader A 2\non\n}"
-	if err := options(good); err != nil {
-		t.Errorf("%s: %v", good, err)
+	var got thing
+	good := "thing {\nsize 1MiB\nevery 7d\nname x\nshare 0\nheader A 1\nheader A 2\non\n}"
+	if err := got.read(good); err != nil {
+		t.Fatalf("%s: %v", good, err)
+	}
+	want := thing{1 << 20, caddy.Duration(7 * 24 * time.Hour), "x", new(units.Percent), []string{"A: 1", "A: 2"}, true}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	for text, want := range map[string]string{
 		"thing {\nsize big\n}":              "parsing size: 'big' is not a size",
+		"thing {\nshare 101\n}":             "parsing share: '101' is not a percentage",
 		"thing {\nsize\n}":                  "wrong argument count",
 		"thing {\nsize 1 2\n}":              "wrong argument count",
 		"thing {\nevery 5 sec\n}":           "wrong argument count",
@@ -58,10 +63,10 @@ func TestOptions(t *testing.T) {
 		"thing {\nheader A:b 1\n}":          "'A:b' is not a header field name",
 		"thing {\nheader A \"1\n2\"\n}":     "the value of A has a character",
 		"thing {\non off\n}":                "wrong argument count",
-		"thing {\nnaem x\n}":                "unrecognized thing option 'naem'",
+		"thing {\nnaem x\n}":                "unrecognized thing option 'naem': expected one of every, header, name, on, share, size",
 		"thing {\nname x\n\nsize potato\n}": "Testfile:4",
 	} {
-		err := options(text)
+		err := new(thing).read(text)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got error %v, want one with %q", text, err, want)
 		}

@@ -28,7 +28,15 @@ func ParsePercent(text string) (Percent, error) {
 	return Percent(f), nil
 }
 
-// String gives the share without a percent sign.
+// Takes reports whether the share has u, a number drawn or hashed evenly from
+// all of uint64's. What a smaller share takes, a larger one takes as well; nil
+// takes everything.
+func (p *Percent) Takes(u uint64) bool {
+	const bits = 53 // what a float64 holds
+	return p == nil || float64(u>>(64-bits))/(1<<bits)*100 < float64(*p)
+}
+
+// String returns the share without a percent sign.
 func (p Percent) String() string { return strconv.FormatFloat(float64(p), 'g', -1, 64) }
 
 // MarshalJSON writes the share as a plain number.

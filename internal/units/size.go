@@ -14,15 +14,18 @@ import (
 
 // Size is a number of bytes. As text it is a number with an optional unit:
 // `512`, `64KiB`, `1MiB` (powers of 1024) or `64KB`, `1MB` (powers of 1000).
-// In JSON it is that text or a plain number of bytes.
+// In JSON it is that text or a plain number of bytes. Recipes have sizes of
+// their own, in which `64kb` is 65,536 bytes as their authors expect.
 type Size int64
+
+const sizeUnits = "one of the units B, KiB, MiB, GiB, TiB (powers of 1024), KB, MB, GB, TB (powers of 1000) or none"
 
 // ParseSize reads a size. It refuses what is negative, has an unknown unit or
 // does not fit into 63 bits.
 func ParseSize(text string) (Size, error) {
 	n, err := humanize.ParseBytes(text)
 	if err != nil {
-		return 0, fmt.Errorf("'%s' is not a size: expected a number of bytes with an optional unit, like 1MiB", text)
+		return 0, fmt.Errorf("'%s' is not a size: expected a number and %s, like 1MiB", text, sizeUnits)
 	}
 	if n > math.MaxInt64 {
 		return 0, fmt.Errorf("size '%s' is too large", text)
@@ -30,7 +33,7 @@ func ParseSize(text string) (Size, error) {
 	return Size(n), nil
 }
 
-// String gives the shortest text that ParseSize reads back as the same size.
+// String returns the shortest text that ParseSize reads back as the same size.
 func (s Size) String() string {
 	if s > 0 {
 		for _, unit := range []struct {
@@ -66,7 +69,7 @@ func (s *Size) UnmarshalJSON(data []byte) error {
 	}
 	var n int64
 	if err := json.Unmarshal(data, &n); err != nil || n < 0 {
-		return fmt.Errorf("%s is not a size: expected a number of bytes or text like \"1MiB\"", data)
+		return fmt.Errorf("%s is not a size: expected a number of bytes, or text with %s", data, sizeUnits)
 	}
 	*s = Size(n)
 	return nil

@@ -5,7 +5,10 @@ package units
 
 import (
 	"encoding/json"
+	"math"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestSize(t *testing.T) {
@@ -66,6 +69,53 @@ func TestPercent(t *testing.T) {
 	}
 	if out, err := json.Marshal(Percent(12.5)); err != nil || string(out) != "12.5" {
 		t.Errorf("got %s, error %v", out, err)
+	}
+}
+
+func TestPercentTakesItsShare(t *testing.T) {
+	share := func(p Percent) *Percent { return &p }
+	for _, tc := range []struct {
+		percent *Percent
+		u       uint64
+		want    bool
+	}{
+		{nil, math.MaxUint64, true},
+		{share(100), math.MaxUint64, true},
+		{share(0), 0, false},
+		{share(25), 1<<62 - 1, true},
+		{share(25), 1 << 62, false},
+		{share(50), 1<<63 - 1, true},
+		{share(50), 1 << 63, false},
+	} {
+		if got := tc.percent.Takes(tc.u); got != tc.want {
+			t.Errorf("%v takes %#x: got %v", tc.percent, tc.u, got)
+		}
+	}
+}
+
+func TestParseDuration(t *testing.T) {
+	const day = 24 * time.Hour
+	for text, want := range map[string]time.Duration{
+		"0": 0, "0s": 0, "500ms": 500 * time.Millisecond, "1m30s": 90 * time.Second, "7d": 7 * day, "1d12h": 36 * time.Hour,
+		"0.5d": 12 * time.Hour, ".5d": 12 * time.Hour, "-1d": -day, "1h2d": 49 * time.Hour,
+	} {
+		if got, err := ParseDuration(text); err != nil || got != want {
+			t.Errorf("ParseDuration(%q): got %v, error %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "5", "d", "soon", "1 s", "1dd", "1.2.3d", "999999999d", strings.Repeat("9", 200) + "d"} {
+		if got, err := ParseDuration(text); err == nil {
+			t.Errorf("ParseDuration(%q): got %v, want an error", text, got)
+		}
+	}
+}
+
+func TestErrorsListTheUnits(t *testing.T) {
+	_, err := ParseSize("64 potatoes")
+	for _, unit := range []string{"KiB", "MiB", "GiB", "TiB", "KB", "TB"} {
+		if err == nil || !strings.Contains(err.Error(), unit) {
+			t.Errorf("got error %v, want one that names %s", err, unit)
+		}
 	}
 }
 

@@ -1,0 +1,76 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package caddyfile
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// Options are the options of a block by name, each with the function that
+// reads it when the cursor stands on the name.
+//
+//	err := words.Options{
+//		"name":    words.Value(&h.Name, words.Plain),
+//		"percent": words.Optional(&h.Percent, units.ParsePercent),
+//		"express": words.On(&h.Express),
+//	}.Block(d, "blackhole", "header")
+type Options map[string]func(*caddyfile.Dispenser) error
+
+// Block reads the block of a directive or option. What is in it twice is an
+// error unless it is among the repeatable ones; what is unknown is an error
+// that lists the options.
+func (o Options) Block(d *caddyfile.Dispenser, directive string, repeatable ...string) error {
+	seen := make(map[string]bool)
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		option := d.Val()
+		read, known := o[option]
+		if !known {
+			list := strings.Join(slices.Sorted(maps.Keys(o)), ", ")
+			return d.Errf("unrecognized %s option '%s': expected one of %s", directive, option, list)
+		}
+		if seen[option] && !slices.Contains(repeatable, option) {
+			return d.Errf("%s already specified", option)
+		}
+		seen[option] = true
+		if err := read(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Value returns the reader of an option with one argument, which parse makes
+// the value of.
+func Value[T any](to *T, parse func(string) (T, error)) func(*caddyfile.Dispenser) error {
+	return func(d *caddyfile.Dispenser) (err error) {
+		*to, err = Arg(d, parse)
+		return err
+	}
+}
+
+// Optional returns the reader of an option with one argument whose absence
+// differs from every value.
+func Optional[T any](to **T, parse func(string) (T, error)) func(*caddyfile.Dispenser) error {
+	return func(d *caddyfile.Dispenser) error {
+		value, err := Arg(d, parse)
+		*to = &value
+		return err
+	}
+}
+
+// On returns the reader of an option that has no argument and is on by being
+// there.
+func On(to *bool) func(*caddyfile.Dispenser) error {
+	return func(d *caddyfile.Dispenser) error {
+		*to = true
+		return Flag(d)
+	}
+}
+
+// Plain returns an argument as it is, for Value and Optional.
+func Plain(text string) (string, error) { return text, nil }
