@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
+	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
@@ -45,7 +46,7 @@ func fail(w http.ResponseWriter, r *http.Request, a *response.Response) error {
 func hang(r *http.Request) error {
 	select {
 	case <-r.Context().Done():
-	case <-exiting:
+	case <-lifecycle.Exits():
 	}
 	panic(http.ErrAbortHandler)
 }

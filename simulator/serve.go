@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
@@ -94,7 +95,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return caddyhttp.Error(statusClientLeft, ctx.Err())
-	case <-exiting:
+	case <-lifecycle.Exits():
 		panic(http.ErrAbortHandler) // breaks off the connection without an answer
 	}
 }

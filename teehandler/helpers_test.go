@@ -178,7 +178,7 @@ func teeSite(t testing.TB, addr, primary, shadow, options string) string {
 func outcomesOf(t testing.TB, shadow string) map[string]int {
 	counts := make(map[string]int)
 	for o := none + 1; o < outcomes; o++ {
-		if n := int(testutil.ToFloat64(metrics.copies.WithLabelValues(teeName(t), shadow, outcomeNames[o]))); n > 0 {
+		if n := int(testutil.ToFloat64(collectors.copies.WithLabelValues(teeName(t), shadow, outcomeNames[o]))); n > 0 {
 			counts[outcomeNames[o]] = n
 		}
 	}

@@ -6,14 +6,14 @@ package teehandler
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	rehearsalmetrics "github.com/caddy-rehearsal/rehearsal/internal/metrics"
+	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 )
 
 // durationBuckets reach from a cached answer to the longest sensible timeout.
 var durationBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-// metrics count on across reloads.
-var metrics = struct {
+// collectors count on across reloads.
+var collectors = struct {
 	copies          *prometheus.CounterVec
 	shadowDuration  *prometheus.HistogramVec
 	primaryDuration *prometheus.HistogramVec
@@ -45,8 +45,8 @@ var metrics = struct {
 }
 
 func registerMetrics(registry *prometheus.Registry) error {
-	return rehearsalmetrics.Register(registry,
-		metrics.copies, metrics.shadowDuration, metrics.primaryDuration, metrics.queued, metrics.inFlight)
+	return metrics.Register(registry,
+		collectors.copies, collectors.shadowDuration, collectors.primaryDuration, collectors.queued, collectors.inFlight)
 }
 
 // shadowMetrics are the metrics of one shadow.
@@ -58,12 +58,12 @@ type shadowMetrics struct {
 
 func newShadowMetrics(tee, shadow string) *shadowMetrics {
 	m := &shadowMetrics{
-		duration: metrics.shadowDuration.WithLabelValues(tee, shadow),
-		queued:   metrics.queued.WithLabelValues(tee, shadow),
-		inFlight: metrics.inFlight.WithLabelValues(tee, shadow),
+		duration: collectors.shadowDuration.WithLabelValues(tee, shadow),
+		queued:   collectors.queued.WithLabelValues(tee, shadow),
+		inFlight: collectors.inFlight.WithLabelValues(tee, shadow),
 	}
 	for o := none + 1; o < outcomes; o++ {
-		m.copies[o] = metrics.copies.WithLabelValues(tee, shadow, outcomeNames[o])
+		m.copies[o] = collectors.copies.WithLabelValues(tee, shadow, outcomeNames[o])
 	}
 	return m
 }

@@ -96,22 +96,3 @@ func TestQueueKeepsItsBounds(t *testing.T) {
 		}
 	})
 }
-
-func TestThrottle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle(time.Minute)
-		allowed := 0
-		for range 300 { // five minutes
-			if held, ok := throttle.allow(); ok {
-				if allowed > 0 && held != 59 {
-					t.Errorf("%d were held back, want 59", held)
-				}
-				allowed++
-			}
-			time.Sleep(time.Second)
-		}
-		if allowed != 5 {
-			t.Errorf("%d were let through in five minutes, want 5", allowed)
-		}
-	})
-}

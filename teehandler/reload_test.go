@@ -39,8 +39,8 @@ func TestReloadLosesNoAcceptedCopy(t *testing.T) {
 		if n := u.count(); n != 10 {
 			t.Errorf("%s got %d copies, want 10", shadow, n)
 		}
-		gauge(t, metrics.queued, shadow, 0)
-		gauge(t, metrics.inFlight, shadow, 0)
+		gauge(t, collectors.queued, shadow, 0)
+		gauge(t, collectors.inFlight, shadow, 0)
 	}
 }
 

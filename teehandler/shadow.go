@@ -12,6 +12,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 )
 
 // exchanger is one way to reach a shadow.
@@ -40,7 +42,7 @@ type shadow struct {
 	queue     *queue
 	metrics   *shadowMetrics
 	logger    *zap.Logger
-	troubles  *throttle
+	troubles  *metrics.Throttle
 }
 
 // provisionShadows makes the shadows of the configuration.
@@ -80,7 +82,7 @@ func (h *Handler) addShadow(name string, e exchanger) {
 		exchanger: e,
 		metrics:   newShadowMetrics(h.name, name),
 		logger:    h.logger,
-		troubles:  newThrottle(time.Minute),
+		troubles:  metrics.NewThrottle(time.Minute),
 	}
 	s.queue = &queue{run: s.run, workers: h.concurrency(), waiting: defaultQueue, gauge: s.metrics.queued}
 	if h.Queue != nil {
@@ -146,7 +148,7 @@ func (s *shadow) retire() { s.queue.retire(s.exchanger.close) }
 
 // trouble logs, once a minute, that copies do not arrive.
 func (s *shadow) trouble(message string, err error) {
-	more, ok := s.troubles.allow()
+	more, ok := s.troubles.Allow()
 	if !ok {
 		return
 	}

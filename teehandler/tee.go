@@ -20,6 +20,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
@@ -108,7 +109,7 @@ type Handler struct {
 	shadows  []*shadow
 	duration prometheus.Observer
 	logger   *zap.Logger
-	largeLog *throttle
+	largeLog *metrics.Throttle
 	shutdown *shutdown
 
 	handleSegments []*caddyfile.Dispenser
@@ -157,7 +158,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.maxBody = int64(*h.MaxBody)
 	}
 	h.memory = &memory{limit: max(maxHeld, h.maxBody)}
-	h.largeLog = newThrottle(time.Minute)
+	h.largeLog = metrics.NewThrottle(time.Minute)
 	h.shutdown = new(shutdown)
 	if err := h.HeaderUp.Provision(ctx); err != nil {
 		return fmt.Errorf("header_up: %v", err)
@@ -165,7 +166,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := registerMetrics(ctx.GetMetricsRegistry()); err != nil {
 		return err
 	}
-	h.duration = metrics.primaryDuration.WithLabelValues(h.name)
+	h.duration = collectors.primaryDuration.WithLabelValues(h.name)
 	return h.provisionShadows(ctx, repl)
 }
 
@@ -280,7 +281,7 @@ func (h *Handler) drop(reason outcome) {
 }
 
 func (h *Handler) warnLarge() {
-	if more, ok := h.largeLog.allow(); ok {
+	if more, ok := h.largeLog.Allow(); ok {
 		h.logger.Warn("request body is larger than max_body, not copied",
 			zap.String("tee", h.name),
 			zap.Int64("max_body", h.maxBody),

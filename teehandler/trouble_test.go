@@ -188,12 +188,12 @@ func TestQueueOverflowIsDroppedAndCounted(t *testing.T) {
 		}
 	}
 	waitOutcome(t, shadow.URL, "dropped_queue", 15)
-	gauge(t, metrics.queued, shadow.URL, 3)
-	gauge(t, metrics.inFlight, shadow.URL, 2)
+	gauge(t, collectors.queued, shadow.URL, 3)
+	gauge(t, collectors.inFlight, shadow.URL, 2)
 	close(release)
 	waitOutcome(t, shadow.URL, "sent_2xx", 5)
-	gauge(t, metrics.queued, shadow.URL, 0)
-	gauge(t, metrics.inFlight, shadow.URL, 0)
+	gauge(t, collectors.queued, shadow.URL, 0)
+	gauge(t, collectors.inFlight, shadow.URL, 0)
 	if n := strings.Count(server.Logs(), "dropping copies"); n != 1 {
 		t.Errorf("the overflow was logged %d times, want once", n)
 	}

@@ -1,0 +1,63 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lifecycle lets handlers learn when their configuration comes into
+// force and when Caddy exits, as opposed to replacing a configuration.
+package lifecycle
+
+import (
+	"context"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+)
+
+var (
+	exits    = make(chan struct{})
+	noteExit = sync.OnceFunc(func() { close(exits) })
+)
+
+// Exits returns a channel that is closed once when Caddy begins to exit, before
+// its servers wait for requests. It is never closed unless a handler of the
+// configuration that runs then has called OnExit or WatchExit.
+func Exits() <-chan struct{} { return exits }
+
+// WatchExit has the channel of Exits closed when Caddy exits with the
+// configuration of ctx. It is called by Provision.
+func WatchExit(ctx caddy.Context) error { return OnExit(ctx, func() {}) }
+
+// OnExit has do called when Caddy begins to exit with the configuration of ctx.
+// It is called by Provision.
+func OnExit(ctx caddy.Context, do func()) error {
+	return on(ctx, "stopping", func() {
+		if caddy.Exiting() {
+			noteExit()
+			do()
+		}
+	})
+}
+
+// OnStart has do called when the configuration of ctx has come into force,
+// which one that is only validated never does. It is called by Provision.
+func OnStart(ctx caddy.Context, do func()) error { return on(ctx, "started", do) }
+
+func on(ctx caddy.Context, event string, do func()) error {
+	app, err := ctx.App("events")
+	if err != nil {
+		return err
+	}
+	return app.(*caddyevents.App).On(event, call(do))
+}
+
+// call is a function that an event calls.
+type call func()
+
+// Handle implements caddyevents.Handler.
+func (do call) Handle(context.Context, caddy.Event) error {
+	do()
+	return nil
+}
+
+// Interface guard
+var _ caddyevents.Handler = call(nil)
