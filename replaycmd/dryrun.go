@@ -16,28 +16,28 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/pace"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 )
 
 var errOver = errors.New("the duration is over")
 
 // describe says what would be sent, for how long and where to.
-func (p *params) describe(ctx context.Context, w io.Writer, records *records, schedule pace.Schedule) error {
+func (p *params) describe(ctx context.Context, w io.Writer, records *records, plan schedule.Schedule) error {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s "+format+"\n", append([]any{label}, args...)...)
 	}
 	for _, target := range p.targets {
 		line("to", "%s", target.URL)
 	}
-	line("pace", "%s, up to %d connections to each target", paceOf(&schedule), p.connections)
-	if records.url != nil && p.requests == 0 && !schedule.Timed() {
+	line("pace", "%s, up to %d connections to each target", plan.String(), p.connections)
+	if records.url != nil && p.requests == 0 && !plan.Timed() {
 		line("takes", "%s, with as many requests as there are answers", p.duration)
 		return nil
 	}
 	var s span
 	var last time.Duration
 	err := p.each(ctx, records, func(r *recording.Request) error {
-		due := schedule.Next(r.TimeNS)
+		due := plan.Next(r.TimeNS)
 		if p.duration > 0 && due >= p.duration {
 			return errOver
 		}
@@ -62,7 +62,7 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, sc
 		line("recorded", "%s to %s", timeText(s.first), timeText(s.last))
 	}
 	switch {
-	case !schedule.Timed():
+	case !plan.Timed():
 		line("takes", "as long as the answers take")
 	case p.loop:
 		line("takes", "%s, and then all over again", last.Round(time.Millisecond))

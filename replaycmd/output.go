@@ -15,28 +15,44 @@ import (
 
 // output is a report that is asked for.
 type output struct {
-	form string // text, json or csv
+	form report.Form
 	file string // empty: standard output
 }
 
+// parseOutputs reads forms of reports, each with its file, between commas. A
+// comma within the name of a file stays there.
+func parseOutputs(text string) (outputs []output, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		o, err := parseOutput(word)
+		switch last := len(outputs) - 1; {
+		case err == nil:
+			outputs = append(outputs, o)
+		case last >= 0 && outputs[last].file != "":
+			outputs[last].file += "," + word
+		default:
+			return nil, err
+		}
+	}
+	return outputs, nil
+}
+
 func parseOutput(text string) (output, error) {
-	form, file, named := strings.Cut(text, "=")
-	switch form {
-	case "text", "json", "csv":
-	default:
-		return output{}, fmt.Errorf("'%s' is not a form of report: expected text, json or csv", form)
+	name, file, named := strings.Cut(text, "=")
+	form, err := report.FormOf(name)
+	if err != nil {
+		return output{}, err
 	}
 	if named && file == "" {
-		return output{}, fmt.Errorf("'%s' names no file", text)
+		return output{}, fmt.Errorf("'%s' names no file: expected one like %[1]srun.%s", text, form.Name)
 	}
 	return output{form, file}, nil
 }
 
 // outputs are the reports of a run, opened before its first request.
 type outputs struct {
-	text, json []io.Writer
-	csv        []*report.CSV
-	files      []*os.File
+	sinks, rows []report.Sink // all of them, and those that need the seconds
+	files       []*os.File
+	shown       bool // people read one on standard output
 }
 
 // open opens the reports that are asked for; without any it is the text, unless
@@ -44,7 +60,11 @@ type outputs struct {
 func (p *params) open(stdout io.Writer, targets []string) (*outputs, error) {
 	asked := p.reports
 	if len(asked) == 0 && !p.quiet {
-		asked = []output{{form: "text"}}
+		text, err := parseOutput("text")
+		if err != nil {
+			return nil, err
+		}
+		asked = []output{text}
 	}
 	o := new(outputs)
 	for _, a := range asked {
@@ -56,30 +76,30 @@ func (p *params) open(stdout io.Writer, targets []string) (*outputs, error) {
 			}
 			o.files = append(o.files, file)
 			w = file
+		} else if a.form.Text {
+			o.shown = true
 		}
-		switch a.form {
-		case "text":
-			o.text = append(o.text, w)
-		case "json":
-			o.json = append(o.json, w)
-		case "csv":
-			o.csv = append(o.csv, report.NewCSV(w, targets))
+		sink := a.form.Open(w, targets)
+		o.sinks = append(o.sinks, sink)
+		if a.form.Rows {
+			o.rows = append(o.rows, sink)
 		}
 	}
 	return o, nil
 }
 
-// write writes the reports of the whole run.
-func (o *outputs) write(r *report.Report) error {
-	errs := make([]error, 0, len(o.text)+len(o.json)+len(o.csv)+1)
-	for _, w := range o.text {
-		errs = append(errs, r.Text(w))
+// row writes one second of a target.
+func (o *outputs) row(target int, row report.Row) {
+	for _, sink := range o.rows {
+		sink.Row(target, row)
 	}
-	for _, w := range o.json {
-		errs = append(errs, r.JSON(w))
-	}
-	for _, c := range o.csv {
-		errs = append(errs, c.Err())
+}
+
+// finish writes the reports of the whole run.
+func (o *outputs) finish(r *report.Report) error {
+	errs := make([]error, 0, len(o.sinks)+1)
+	for _, sink := range o.sinks {
+		errs = append(errs, sink.Finish(r))
 	}
 	errs = append(errs, o.close())
 	if err := errors.Join(errs...); err != nil {

@@ -12,11 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/measure"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/pace"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/verdict"
 )
 
 // params is what the flags say.
@@ -26,8 +25,8 @@ type params struct {
 
 	targets []send.Target
 
-	speed    pace.Speed
-	rate     pace.Rate
+	speed    schedule.Speed
+	rate     schedule.Rate
 	max      bool
 	minDelay time.Duration
 	startAt  time.Time
@@ -46,9 +45,9 @@ type params struct {
 	redirects    int
 	stopAtErrors bool
 
-	by         measure.By
+	by         report.By
 	reports    []output
-	conditions []verdict.Condition
+	conditions []report.Condition
 	quiet      bool
 
 	dryRun    bool
@@ -99,9 +98,9 @@ func (p *params) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&p.noKeepAlive, "no-keepalive", false, "Open a new connection for each request")
 	flags.Var(single(&p.redirects, "N", parseRedirects), "redirects", "Follow up to this many redirects of a request (default 0: a redirect is an answer)")
 
-	flags.Var(single(&p.by, "path|method|status", measure.ParseBy), "by", "Report classes of requests as well")
-	flags.Var(several(&p.reports, "text|json|csv[=FILE]", parseOutput), "report", "Form of the report, and where it goes (repeatable, default text)")
-	flags.Var(several(&p.conditions, "CONDITION", verdict.Parse), "fail", "Exit with status 4 unless this holds of every target, like 'p99<250ms' or 'errors<0.1%' (repeatable)")
+	flags.Var(single(&p.by, "path|method|status", report.ParseBy), "by", "Report classes of requests as well")
+	flags.Var(lists(&p.reports, "FORM[=FILE]", parseOutputs), "report", "Form of the report, "+report.FormNames()+", and where it goes (repeatable, default text)")
+	flags.Var(several(&p.conditions, "CONDITION", report.ParseCondition), "fail", "Exit with status 4 unless this holds of every target, like 'p99<250ms' or 'errors<0.1%' (repeatable)")
 	flags.BoolVarP(&p.stopAtErrors, "exit-on-error", "x", false, "Stop at the first request without an answer")
 	flags.BoolVarP(&p.quiet, "quiet", "q", false, "Print only errors, and the reports that --report asks for")
 

@@ -11,8 +11,6 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
-
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/drive"
 )
 
 const (
@@ -22,7 +20,7 @@ const (
 
 // showProgress shows how far the run is, on a terminal only, until the function
 // that it returns is called.
-func (p *params) showProgress(w io.Writer, run *drive.Run, records *records) (hide func()) {
+func (p *params) showProgress(w io.Writer, run *delivery, records *records) (hide func()) {
 	terminal, ok := w.(*os.File)
 	if !ok || p.quiet || !term.IsTerminal(int(terminal.Fd())) {
 		return func() {}
@@ -48,7 +46,7 @@ func (p *params) showProgress(w io.Writer, run *drive.Run, records *records) (hi
 		for {
 			select {
 			case now := <-ticker.C:
-				requests, errors := run.Counts()
+				requests, errors := run.counts()
 				rate := float64(requests-before) / now.Sub(last).Seconds()
 				before, last = requests, now
 				bar.Describe(fmt.Sprintf("%d sent, %.0f/s, %d errors", requests, rate, errors))
@@ -71,7 +69,7 @@ func (p *params) advance(bar *progressbar.ProgressBar, fraction float64) {
 }
 
 // fraction is how much of the run is done, below 0 if that is not known.
-func (p *params) fraction(run *drive.Run, records *records, requests int64) float64 {
+func (p *params) fraction(run *delivery, records *records, requests int64) float64 {
 	fraction := -1.0
 	if records.progress != nil {
 		if done, size := records.progress(); size > 0 {
@@ -82,7 +80,7 @@ func (p *params) fraction(run *drive.Run, records *records, requests int64) floa
 		fraction = max(fraction, float64(requests)/float64(p.requests*int64(len(p.targets))))
 	}
 	if p.duration > 0 {
-		fraction = max(fraction, run.Elapsed().Seconds()/p.duration.Seconds())
+		fraction = max(fraction, run.run.Elapsed().Seconds()/p.duration.Seconds())
 	}
 	return fraction
 }

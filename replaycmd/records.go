@@ -107,6 +107,18 @@ func (r *records) missing() error {
 	return nil
 }
 
+// nothing returns why there is nothing that could be sent, with the flags that
+// chose among the records.
+func (r *records) nothing(done string, chosenBy []string) error {
+	switch {
+	case r.filter == nil || r.filter.Seen() == 0:
+		return fmt.Errorf("nothing %s: there are no records", done)
+	case len(chosenBy) == 0:
+		return fmt.Errorf("nothing %s, of %d records", done, r.filter.Seen())
+	}
+	return fmt.Errorf("nothing %s: none of the %d records is chosen by %s", done, r.filter.Seen(), strings.Join(chosenBy, " and "))
+}
+
 var errInterrupted = errors.New("interrupted before the end")
 
 // each calls f for the records, as many as are asked for.

@@ -4,7 +4,9 @@
 package replaycmd
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -16,10 +18,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/drive"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/measure"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/pace"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
@@ -53,20 +53,20 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 		err = p.extractTo(ctx, p.extract, records, notes.note)
 		return records.incomplete(notes, err)
 	}
-	schedule, err := p.schedule(records)
+	plan, err := p.plan(records)
 	if err != nil {
 		return exitNotStarted, beforeStart(err)
 	}
 	if p.dryRun {
-		err = p.describe(ctx, cmd.OutOrStdout(), records, schedule)
+		err = p.describe(ctx, cmd.OutOrStdout(), records, plan)
 		return records.incomplete(notes, err)
 	}
-	return p.send(ctx, cmd, records, schedule, notes)
+	return p.send(ctx, cmd, records, plan, notes)
 }
 
 var errBeforeStart = errors.New("interrupted before the start")
 
-// beforeStart says what ended the command before it began.
+// beforeStart returns what ended the command before it began.
 func beforeStart(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errBeforeStart
@@ -74,7 +74,7 @@ func beforeStart(err error) error {
 	return err
 }
 
-// incomplete gives the exit status of a command that only reads.
+// incomplete returns the exit status of a command that only reads.
 func (r *records) incomplete(notes *notes, err error) (int, error) {
 	if err == nil {
 		err = r.missing()
@@ -85,9 +85,9 @@ func (r *records) incomplete(notes *notes, err error) (int, error) {
 	return caddy.ExitCodeSuccess, nil
 }
 
-// schedule says when requests are due.
-func (p *params) schedule(records *records) (pace.Schedule, error) {
-	s := pace.Schedule{Rate: p.rate, Speed: p.speed, MinDelay: p.minDelay}
+// plan returns when requests are due.
+func (p *params) plan(records *records) (schedule.Schedule, error) {
+	s := schedule.Schedule{Rate: p.rate, Speed: p.speed, MinDelay: p.minDelay}
 	if records.url != nil {
 		return s, nil
 	}
@@ -104,25 +104,12 @@ func (p *params) schedule(records *records) (pace.Schedule, error) {
 	return s, nil
 }
 
-// paceOf names the schedule for the report.
-func paceOf(s *pace.Schedule) string {
-	switch {
-	case s.Rate > 0:
-		return s.Rate.String()
-	case s.Speed > 0:
-		return s.Speed.String()
-	case s.MinDelay > 0:
-		return "every " + s.MinDelay.String()
-	}
-	return "max"
-}
-
 // gcPercent keeps the memory of a long run near that of a short one. What a run
 // needs it reuses, so that there is little to collect.
 const gcPercent = 50
 
 // send sends the records and reports.
-func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records, schedule pace.Schedule, notes *notes) (int, error) {
+func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records, plan schedule.Schedule, notes *notes) (int, error) {
 	names := make([]string, len(p.targets))
 	for i, target := range p.targets {
 		names[i] = target.Name
@@ -131,9 +118,9 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 	if err != nil {
 		return exitNotStarted, err
 	}
-	run := p.newRun(records, schedule, outputs)
+	d := p.newDelivery(records, plan, outputs)
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	if err := pace.NewTimerWaiter().Wait(ctx, p.startAt); err != nil {
+	if err := schedule.NewTimerWaiter().Wait(ctx, p.startAt); err != nil {
 		return exitNotStarted, errors.Join(errBeforeStart, outputs.close())
 	}
 	interrupted := ctx
@@ -146,62 +133,68 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 		}
 	}
 	started := time.Now()
-	run.Start()
-	hide := p.showProgress(cmd.ErrOrStderr(), run, records)
-	results, errRun := run.Drive(ctx)
+	d.prepare()
+	hide := p.showProgress(cmd.ErrOrStderr(), d, records)
+	results, errRun := d.send(ctx)
 	hide()
-	for i, result := range results {
-		for _, err := range result.Firsts {
-			notes.note(fmt.Errorf("%s: the first failure of its kind is %v", names[i], err))
+	for i, l := range d.lines {
+		for _, err := range l.firstErrors.all() {
+			notes.note(fmt.Errorf("%s: the first failure of its kind is %v%s", names[i], err, p.hint(err)))
 		}
 	}
 	if errRun == nil {
 		errRun = records.missing()
 	}
-	facts := report.Run{
-		Started: started, Elapsed: time.Since(started), Pace: paceOf(&schedule), Timed: schedule.Timed(),
-		RateAsked: float64(schedule.Rate), Connections: p.connections, Interrupted: interrupted.Err() != nil,
-		Problems: notes.lost(), By: p.by, Classes: run.Classes,
+	facts := report.Facts{
+		Started: started, Elapsed: time.Since(started), Pace: plan.String(), Timed: plan.Timed(),
+		RateAsked: plan.PerSecond(), Connections: p.connections, Interrupted: interrupted.Err() != nil,
+		Problems: notes.lost(), By: p.by, Classes: d.classes,
+	}
+	if records.url != nil {
+		facts.Request = records.url.String()
 	}
 	r, err := report.New(facts, results)
 	if err != nil {
 		return exitIncomplete, err
 	}
-	p.judge(r)
-	if err := outputs.write(r); err != nil {
+	r.Judge(p.conditions)
+	if err := outputs.finish(r); err != nil {
 		return exitIncomplete, err
 	}
-	return p.status(r, errRun)
+	return p.status(r, records, errRun, outputs.shown)
 }
 
-func (p *params) newRun(records *records, schedule pace.Schedule, outputs *outputs) *drive.Run {
-	options := send.Options{
-		Timeout: p.timeout, Insecure: p.insecure, HTTP2: p.http2, NoKeepAlive: p.noKeepAlive, Redirects: p.redirects,
-		TargetHost: p.host == hostTarget,
+// hint returns what to do about a failure, where there is something.
+func (p *params) hint(err error) string {
+	var verification *tls.CertificateVerificationError
+	if !p.insecure && errors.As(err, &verification) {
+		return " (--insecure accepts any certificate)"
 	}
-	rewriter := p.rewriter()
-	rewriter.Close, options.ServerName = p.noKeepAlive, rewriter.Host
-	run := &drive.Run{
-		Records: records, Same: records.url != nil, Rewriter: rewriter, Schedule: schedule,
-		Targets: p.targets, Send: options, Connections: p.connections,
-		Requests: p.requests, Duration: p.duration, By: p.by, Classes: measure.NewClasses(p.by),
-		StopAtFailure: p.stopAtErrors, StopReading: records.stop,
+	return ""
+}
+
+func (p *params) newDelivery(records *records, plan schedule.Schedule, outputs *outputs) *delivery {
+	d := &delivery{
+		records: records, same: records.url != nil, stopReading: records.stop,
+		schedule: plan, targets: p.targets, connections: p.connections, requests: p.requests, duration: p.duration,
+		rewriter: p.rewriter(), by: p.by, classes: report.NewClasses(p.by), stopAtFailure: p.stopAtErrors,
+		options: send.Options{
+			Timeout: p.timeout, Insecure: p.insecure, HTTP2: p.http2, NoKeepAlive: p.noKeepAlive, Redirects: p.redirects,
+			TargetHost: p.host == hostTarget,
+		},
 	}
-	if len(outputs.csv) > 0 {
-		run.Rows = func(target int, row measure.Row) {
-			for _, c := range outputs.csv {
-				c.Row(target, row)
-			}
-		}
+	d.rewriter.Close, d.options.ServerName = p.noKeepAlive, d.rewriter.Host
+	if len(outputs.rows) > 0 {
+		d.rows = outputs.row
 	}
-	return run
+	return d
 }
 
 // markField is what a tee puts into the requests that it copies. A tee of the
 // same name before a target would take them for copies of its own.
 const markField = "X-Rehearsal-Copy"
 
-// rewriter says how requests differ from the records.
+// rewriter returns how requests differ from the records.
 func (p *params) rewriter() send.Rewriter {
 	rewriter := send.Rewriter{Set: p.set, Remove: slices.Concat(p.remove, []string{markField})}
 	if p.host != hostPreserve && p.host != hostTarget {
@@ -210,33 +203,27 @@ func (p *params) rewriter() send.Rewriter {
 	return rewriter
 }
 
-// judge adds to the report whether the conditions hold.
-func (p *params) judge(r *report.Report) {
-	for _, condition := range p.conditions {
-		for i := range r.Targets {
-			r.Checks = append(r.Checks, condition.Judge(&r.Targets[i]))
-		}
+// status returns the exit status of a run and what is to be said about it beside
+// its report. Where errors are judged by a condition that holds they are no
+// reason to fail.
+func (p *params) status(r *report.Report, records *records, errRun error, shown bool) (int, error) {
+	if sentNothing(r) && !r.Interrupted {
+		return exitIncomplete, cmp.Or(errRun, p.unread(r), records.nothing("was sent", p.given("method", "path", "id", "since", "until", "percent")))
 	}
-}
-
-// status gives the exit status of a run. Where errors are judged by a condition
-// that holds they are no reason to fail.
-func (p *params) status(r *report.Report, errRun error) (int, error) {
 	for _, check := range r.Checks {
-		if !check.OK {
+		switch {
+		case check.OK:
+		case shown: // the report says it
+			return exitFailed, nil
+		default:
 			return exitFailed, fmt.Errorf("%s: %s does not hold: it is %s", check.Target, check.Condition, check.Value)
 		}
 	}
-	if errRun != nil {
-		return exitIncomplete, errRun
+	if err := cmp.Or(errRun, p.unread(r)); err != nil {
+		return exitIncomplete, err
 	}
-	if len(r.Problems) > 0 {
-		return exitIncomplete, errors.New("part of the recording could not be read")
-	}
-	for _, condition := range p.conditions {
-		if condition.OfErrors() {
-			return caddy.ExitCodeSuccess, nil
-		}
+	if slices.ContainsFunc(p.conditions, report.Condition.OfErrors) {
+		return caddy.ExitCodeSuccess, nil
 	}
 	for _, t := range r.Targets {
 		if t.Unsent > 0 {
@@ -248,4 +235,17 @@ func (p *params) status(r *report.Report, errRun error) (int, error) {
 		}
 	}
 	return caddy.ExitCodeSuccess, nil
+}
+
+// sentNothing reports whether no target had anything to answer.
+func sentNothing(r *report.Report) bool {
+	return !slices.ContainsFunc(r.Targets, func(t report.Target) bool { return t.Requests+t.Unsent > 0 })
+}
+
+// unread returns an error if part of a recording could not be read.
+func (p *params) unread(r *report.Report) error {
+	if len(r.Problems) > 0 {
+		return errors.New("part of the recording could not be read")
+	}
+	return nil
 }

@@ -31,9 +31,14 @@ func several[T any](to *[]T, kind string, parse func(string) (T, error)) *value[
 	return &value[T]{to: func(v T) { *to = append(*to, v) }, parse: parse, kind: kind}
 }
 
+// lists is a flag of several values that may be repeated.
+func lists[T any](to *[]T, kind string, parse func(string) ([]T, error)) *value[[]T] {
+	return &value[[]T]{to: func(v []T) { *to = append(*to, v...) }, kind: kind, parse: parse}
+}
+
 // words is a flag of words between commas that may be repeated.
 func words[T any](to *[]T, kind string, parse func(string) (T, error)) *value[[]T] {
-	return &value[[]T]{to: func(v []T) { *to = append(*to, v...) }, kind: kind, parse: func(text string) ([]T, error) {
+	return lists(to, kind, func(text string) ([]T, error) {
 		var all []T
 		for word := range strings.SplitSeq(text, ",") {
 			v, err := parse(strings.TrimSpace(word))
@@ -43,7 +48,7 @@ func words[T any](to *[]T, kind string, parse func(string) (T, error)) *value[[]
 			all = append(all, v)
 		}
 		return all, nil
-	}}
+	})
 }
 
 // or gives the flag the text of its default, for the help.

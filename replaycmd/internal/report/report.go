@@ -1,18 +1,21 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report says what became of a run: as text for people, as JSON for
-// programs and as CSV for every second of it.
+// Package report counts what becomes of requests, judges it by conditions such
+// as p99<250ms, and writes it: as text for people, as JSON for programs and as
+// CSV for every second of a run. A Report that was read from its JSON is as good
+// as one that was just made.
 package report
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/drive"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/measure"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
 // Version is the version of the JSON. It grows when a field changes its
@@ -24,14 +27,14 @@ type Report struct {
 	Version     int       `json:"version"`
 	Started     time.Time `json:"started"`
 	ElapsedMS   float64   `json:"elapsed_ms"`
-	Pace        string    `json:"pace"`        // "500/s", "2x" or "max"
-	Connections int       `json:"connections"` // at most, to each target
+	Pace        string    `json:"pace"`              // "500/s", "2x" or "max"
+	Timed       bool      `json:"timed"`             // requests were due at times, not as soon as a connection was free
+	Request     string    `json:"request,omitempty"` // the one that was sent over and over, if no recording was
+	Connections int       `json:"connections"`       // at most, to each target
 	Interrupted bool      `json:"interrupted"`
-	Problems    []string  `json:"problems,omitempty"` // parts of recordings that could not be read
+	Problems    []string  `json:"problems"` // parts of recordings that could not be read
 	Targets     []Target  `json:"targets"`
-	Checks      []Check   `json:"checks,omitempty"`
-
-	timed bool
+	Checks      []Check   `json:"checks"`
 }
 
 // Target is what became of the requests to one target.
@@ -39,29 +42,29 @@ type Target struct {
 	Name              string           `json:"name"`
 	URL               string           `json:"url"`
 	Requests          int64            `json:"requests"`
-	Unsent            int64            `json:"unsent"` // due, but not started within the duration
+	Unsent            int64            `json:"unsent"` // due, but not started
 	Answers           int64            `json:"answers"`
 	Errors            int64            `json:"errors"`
-	ErrorsByKind      map[string]int64 `json:"errors_by_kind,omitempty"`
+	ErrorsByKind      map[string]int64 `json:"errors_by_kind"`
 	Interrupted       int64            `json:"interrupted"` // by the end of the run
-	Status            map[string]int64 `json:"status,omitempty"`
+	Status            map[string]int64 `json:"status"`
 	Truncated         int64            `json:"truncated"` // sent with the beginning of their body
 	ElapsedMS         float64          `json:"elapsed_ms"`
 	RateAsked         float64          `json:"rate_asked,omitempty"` // per second
-	Rate              float64          `json:"rate"`                 // per second
+	Rate              float64          `json:"rate"`                 // of requests, per second
+	AnswerRate        float64          `json:"answer_rate"`          // of answers, per second
 	ConnectionsOpened int64            `json:"connections_opened"`
 	BytesSent         int64            `json:"bytes_sent"`
 	BytesReceived     int64            `json:"bytes_received"`
 	Latency           Latency          `json:"latency"`
 	Service           Latency          `json:"service"`
-	Late              int64            `json:"late"`
+	Late              int64            `json:"late"`      // started over 10 ms after they were due
+	LateBusy          int64            `json:"late_busy"` // of these, for want of a free connection
 	Lateness          Latency          `json:"lateness"`
 	By                []Class          `json:"by,omitempty"`
-
-	classes [6]int64 // answers by hundreds of their status, up to 5xx
 }
 
-// Latency is a distribution of times.
+// Latency is a distribution of times. Its figures are 0 where there are none.
 type Latency struct {
 	Count     int64   `json:"count"`
 	MeanMS    float64 `json:"mean_ms"`
@@ -71,17 +74,18 @@ type Latency struct {
 	P99MS     float64 `json:"p99_ms"`
 	P999MS    float64 `json:"p99_9_ms"`
 	MaxMS     float64 `json:"max_ms"`
-	Histogram string  `json:"histogram,omitempty"` // HdrHistogram V2, compressed, base64, in nanoseconds
+	Histogram string  `json:"histogram"` // HdrHistogram V2, compressed, base64, in nanoseconds
 
-	measured measure.Histogram
+	measured *Histogram
 }
 
 // Class is what became of the requests of one class.
 type Class struct {
-	Name     string  `json:"name"`
-	Requests int64   `json:"requests"`
-	Errors   int64   `json:"errors"`
-	Latency  Latency `json:"latency"`
+	Name          string           `json:"name"`
+	Requests      int64            `json:"requests"`
+	Errors        int64            `json:"errors"`
+	StatusClasses map[string]int64 `json:"status_classes"` // responses by "2xx" and the like
+	Latency       Latency          `json:"latency"`
 }
 
 // Check is a condition and whether it holds.
@@ -92,28 +96,37 @@ type Check struct {
 	OK        bool   `json:"ok"`
 }
 
-// Run is what a report has to know of a run besides its results.
-type Run struct {
+// Facts are what a report has to know of a run besides its results.
+type Facts struct {
 	Started     time.Time
 	Elapsed     time.Duration
 	Pace        string
 	Timed       bool    // requests were due at times
 	RateAsked   float64 // per second; 0: no fixed one
+	Request     string  // the one that was sent over and over; empty: recorded ones
 	Connections int
 	Interrupted bool
 	Problems    []string
-	By          measure.By
-	Classes     *measure.Classes
+	By          By
+	Classes     *Classes
 }
 
-// New makes the report of a run.
-func New(run Run, results []drive.Result) (*Report, error) {
+// Result is what became of the requests to one target.
+type Result struct {
+	Name, URL   string
+	Connections int64 // opened
+	*Totals
+}
+
+// New returns the report of a run.
+func New(facts Facts, results []Result) (*Report, error) {
 	r := &Report{
-		Version: Version, Started: run.Started, ElapsedMS: ms(run.Elapsed), Pace: run.Pace,
-		Connections: run.Connections, Interrupted: run.Interrupted, Problems: run.Problems, timed: run.Timed,
+		Version: Version, Started: facts.Started, ElapsedMS: ms(facts.Elapsed), Pace: facts.Pace, Timed: facts.Timed,
+		Request: facts.Request, Connections: facts.Connections, Interrupted: facts.Interrupted,
+		Problems: append([]string{}, facts.Problems...), Targets: []Target{}, Checks: []Check{},
 	}
-	for _, result := range results {
-		t, err := newTarget(&run, &result)
+	for i := range results {
+		t, err := newTarget(&facts, &results[i])
 		if err != nil {
 			return nil, err
 		}
@@ -122,87 +135,119 @@ func New(run Run, results []drive.Result) (*Report, error) {
 	return r, nil
 }
 
-func newTarget(run *Run, result *drive.Result) (Target, error) {
-	totals := result.Totals
-	t := Target{
-		Name: result.Target.Name, URL: result.Target.URL,
-		Requests: totals.Requests, Unsent: totals.Unsent, Answers: totals.Answers, Errors: totals.Errors(),
-		Interrupted: totals.Failures[send.Interrupted], Truncated: totals.Truncated,
-		ElapsedMS: ms(totals.Elapsed()), RateAsked: run.RateAsked, Rate: totals.Rate(),
-		ConnectionsOpened: result.Connections, BytesSent: totals.Sent, BytesReceived: totals.Received,
-		Late: totals.Late,
+// Read returns the report that was written as JSON.
+func Read(data []byte) (*Report, error) {
+	r := new(Report)
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("report is not valid: %v", err)
 	}
-	for kind, n := range totals.Failures {
-		if n > 0 && send.Kind(kind) != send.Interrupted {
-			if t.ErrorsByKind == nil {
-				t.ErrorsByKind = make(map[string]int64)
-			}
-			t.ErrorsByKind[send.Kind(kind).String()] = n
-		}
+	if r.Version != Version {
+		return nil, fmt.Errorf("report is of version %d: expected %d", r.Version, Version)
 	}
-	for status, n := range totals.Status {
+	return r, nil
+}
+
+func newTarget(facts *Facts, result *Result) (t Target, err error) {
+	t = Target{
+		Name: result.Name, URL: result.URL,
+		Requests: result.Requests, Unsent: result.Unsent, Answers: result.Answered, Errors: result.Errors(),
+		ErrorsByKind: maps.Clone(result.Failures), Interrupted: result.Failures[Interrupted],
+		Status: make(map[string]int64), Truncated: result.Truncated,
+		ElapsedMS: ms(result.Elapsed()), RateAsked: facts.RateAsked,
+		Rate: result.perSecond(result.Requests, facts.RateAsked), AnswerRate: result.perSecond(result.Answered, facts.RateAsked),
+		ConnectionsOpened: result.Connections, BytesSent: result.Sent, BytesReceived: result.Received,
+		Late: result.Late, LateBusy: result.LateBusy,
+	}
+	delete(t.ErrorsByKind, Interrupted)
+	for status, n := range result.Status {
 		if n > 0 {
-			if t.Status == nil {
-				t.Status = make(map[string]int64)
-			}
 			t.Status[strconv.Itoa(status)] = n
-			if hundred := status / 100; hundred < len(t.classes) {
-				t.classes[hundred] += n
-			}
 		}
 	}
-	var err error
 	for _, l := range []struct {
 		to   *Latency
-		from measure.Histogram
-	}{{&t.Latency, totals.Latency}, {&t.Service, totals.Service}, {&t.Lateness, totals.Lateness}} {
-		*l.to = newLatency(l.from)
-		if l.to.Histogram, err = l.from.Encode(); err != nil {
+		from *Histogram
+	}{{&t.Latency, result.Latency}, {&t.Service, result.Service}, {&t.Lateness, result.Lateness}} {
+		if *l.to, err = newLatency(l.from); err != nil {
 			return t, err
 		}
 	}
-	t.By = newClasses(run, totals)
-	return t, nil
+	t.By, err = newClasses(facts, result.Totals)
+	return t, err
 }
 
-func newClasses(run *Run, totals *measure.Totals) []Class {
+func newClasses(facts *Facts, totals *Totals) ([]Class, error) {
 	classes := make([]Class, 0, len(totals.Classes))
 	for number, c := range totals.Classes {
 		name := "no answer"
 		switch {
-		case run.By != measure.ByStatus:
-			name = run.Classes.Name(number)
+		case facts.By != ByStatus:
+			name = facts.Classes.Name(number)
 		case number > 0:
 			name = strconv.Itoa(number)
 		}
-		classes = append(classes, Class{Name: name, Requests: c.Requests, Errors: c.Errors, Latency: newLatency(c.Latency)})
+		latency, err := newLatency(c.Latency)
+		if err != nil {
+			return nil, err
+		}
+		class := Class{Name: name, Requests: c.Requests, Errors: c.Errors, StatusClasses: make(map[string]int64), Latency: latency}
+		for hundred, n := range c.Status {
+			if hundred > 0 && n > 0 {
+				class.StatusClasses[strconv.Itoa(hundred)+"xx"] = n
+			}
+		}
+		classes = append(classes, class)
 	}
 	slices.SortFunc(classes, func(a, b Class) int {
-		if a.Requests != b.Requests {
-			return int(b.Requests - a.Requests)
-		}
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Name, b.Name))
 	})
-	return classes
+	return classes, nil
 }
 
-func newLatency(h measure.Histogram) Latency {
+func newLatency(h *Histogram) (Latency, error) {
+	encoded, err := h.Encode()
 	return Latency{
 		Count: h.Count(), MeanMS: ms(h.Mean()), P50MS: ms(h.At(50)), P90MS: ms(h.At(90)), P95MS: ms(h.At(95)),
-		P99MS: ms(h.At(99)), P999MS: ms(h.At(99.9)), MaxMS: ms(h.Max()), measured: h,
-	}
+		P99MS: ms(h.At(99)), P999MS: ms(h.At(99.9)), MaxMS: ms(h.Max()), Histogram: encoded, measured: h,
+	}, err
 }
 
-// At gives the time that the given percentage of the times don't exceed.
-func (l *Latency) At(percent float64) time.Duration { return l.measured.At(percent) }
+// UnmarshalJSON reads the figures and the histogram behind them.
+func (l *Latency) UnmarshalJSON(data []byte) error {
+	type figures Latency
+	if err := json.Unmarshal(data, (*figures)(l)); err != nil {
+		return err
+	}
+	var err error
+	l.measured, err = decodeHistogram(l.Histogram, time.Duration(math.Round(l.MaxMS*1000))*time.Microsecond)
+	return err
+}
 
-// Max gives the longest of the times.
-func (l *Latency) Max() time.Duration { return l.measured.Max() }
+// At returns the time that the given percentage of the times don't exceed, or 0
+// if there are none.
+func (l *Latency) At(percent float64) time.Duration {
+	if l.Count == 0 {
+		return 0
+	}
+	return l.measured.At(percent)
+}
+
+// Max returns the longest of the times, or 0 if there are none.
+func (l *Latency) Max() time.Duration {
+	if l.Count == 0 {
+		return 0
+	}
+	return l.measured.Max()
+}
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// StatusClass is how many answers have a status of a hundred: 2 for 2xx.
-func (t *Target) StatusClass(hundred int) int64 { return t.classes[hundred] }
+// StatusClass returns how many responses have a status of a hundred: 2 for 2xx.
+func (t *Target) StatusClass(hundred int) (n int64) {
+	for status, count := range t.Status {
+		if code, err := strconv.Atoi(status); err == nil && code/100 == hundred {
+			n += count
+		}
+	}
+	return n
+}

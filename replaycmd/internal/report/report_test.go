@@ -15,19 +15,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/drive"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/measure"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
 // result gives what became of a hundred requests, the last of which failed.
-func result(name string, classes *measure.Classes) drive.Result {
-	target := measure.NewTarget(nil)
-	s := target.Sender()
+func result(name string, classes *Classes) Result {
+	target := NewCollector(nil)
+	s := target.NewBatch()
 	for i := range 100 {
 		due := time.Duration(i) * 10 * time.Millisecond
-		sample := measure.Sample{
+		sample := Sample{
 			Due: due, Started: due + time.Millisecond, Ended: due + time.Duration(i+1)*time.Millisecond,
 			Status: 200, Class: classes.Of([]byte("GET"), fmt.Appendf(nil, "/users/%d", i)), Sent: 100, Received: 1000,
 		}
@@ -36,21 +32,21 @@ func result(name string, classes *measure.Classes) drive.Result {
 			sample.Status = 404
 			sample.Class = classes.Of([]byte("GET"), []byte("/odd\x1b[31m"))
 		case 99:
-			sample.Status, sample.Kind = 0, send.Refused
+			sample.Status, sample.Failure = 0, "refused"
 		}
 		s.Add(sample)
 	}
-	return drive.Result{Target: send.Target{Name: name, URL: "http://" + name}, Connections: 3, Totals: target.Finish()}
+	return Result{Name: name, URL: "http://" + name, Connections: 3, Totals: target.Finish()}
 }
 
 func sampleReport(t *testing.T, names ...string) *Report {
 	t.Helper()
-	classes := measure.NewClasses(measure.ByPath)
-	var results []drive.Result
+	classes := NewClasses(ByPath)
+	var results []Result
 	for _, name := range names {
 		results = append(results, result(name, classes))
 	}
-	r, err := New(Run{Pace: "100/s", Timed: true, RateAsked: 100, Connections: 50, By: measure.ByPath, Classes: classes}, results)
+	r, err := New(Facts{Pace: "100/s", Timed: true, RateAsked: 100, Connections: 50, By: ByPath, Classes: classes}, results)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +56,7 @@ func sampleReport(t *testing.T, names ...string) *Report {
 func text(t *testing.T, r *Report) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := r.Text(&out); err != nil {
+	if err := r.writeText(&out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -79,7 +75,7 @@ func TestTextOfOneTarget(t *testing.T) {
 		"  refused                            1\n",
 		"  p50                         50.00 ms\n",
 		"late by over 10 ms            0 (0.0%)\n",
-		"/users/*", `/odd?[31m`,
+		"/users/*", `/odd\u001b[31m`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
@@ -102,7 +98,7 @@ func TestTextFitsItsWidthWhateverTheTargets(t *testing.T) {
 }
 
 func TestTextOfNothing(t *testing.T) {
-	r, err := New(Run{Pace: "max"}, []drive.Result{{Totals: measure.NewTarget(nil).Finish(), Target: send.Target{Name: "a"}}})
+	r, err := New(Facts{Pace: "max"}, []Result{{Totals: NewCollector(nil).Finish(), Name: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,9 +109,9 @@ func TestTextOfNothing(t *testing.T) {
 }
 
 func TestStatusesBeyondFiveHundredsAreNoServerErrors(t *testing.T) {
-	target := measure.NewTarget(nil)
-	target.Sender().Add(measure.Sample{Status: 700, Class: -1})
-	r, err := New(Run{Pace: "max"}, []drive.Result{{Totals: target.Finish(), Target: send.Target{Name: "a"}}})
+	target := NewCollector(nil)
+	target.NewBatch().Add(Sample{Status: 700, Class: -1})
+	r, err := New(Facts{Pace: "max"}, []Result{{Totals: target.Finish(), Name: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +124,7 @@ func TestJSONIsReadBack(t *testing.T) {
 	r := sampleReport(t, "a", "b")
 	r.Checks = []Check{{Condition: "p99<1s", Target: "a", Value: "99ms", OK: true}}
 	var out bytes.Buffer
-	if err := r.JSON(&out); err != nil {
+	if err := r.writeJSON(&out); err != nil {
 		t.Fatal(err)
 	}
 	var back Report
@@ -154,22 +150,23 @@ func TestJSONIsReadBack(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	var out bytes.Buffer
-	c := NewCSV(&out, []string{"a", "b,c"})
-	row := measure.Row{Second: 3, Requests: 2, Errors: 1, Status: [6]int64{2: 1}, Late: 1, Sent: 10, Received: 20, Latency: measure.NewHistogram(2)}
+	c := newCSV(&out, []string{"a", "b,c"})
+	row := Row{Second: 3, Requests: 2, Errors: 1, Status: [6]int64{2: 1}, Late: 1, Sent: 10, Received: 20, Latency: NewHistogram(2)}
 	row.Latency.Add(5 * time.Millisecond)
 	c.Row(1, row)
-	if err := c.Err(); err != nil {
+	c.Row(0, *newRow(4))
+	if err := c.Finish(nil); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(&out).ReadAll()
-	if err != nil || len(lines) != 2 || len(lines[0]) != len(lines[1]) {
+	if err != nil || len(lines) != 3 || len(lines[0]) != len(lines[1]) {
 		t.Fatalf("got %v, error %v", lines, err)
 	}
 	if got := lines[1][:12]; !slices.Equal(got, []string{"3", "b,c", "2", "1", "0", "1", "0", "0", "0", "1", "10", "20"}) {
 		t.Errorf("got %v", got)
 	}
-	failing := NewCSV(broken{}, []string{"a"})
-	if failing.Err() == nil {
+	failing := newCSV(broken{}, []string{"a"})
+	if failing.Finish(nil) == nil {
 		t.Error("an error of writing is lost")
 	}
 }

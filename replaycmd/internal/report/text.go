@@ -9,13 +9,18 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 )
 
-// Text writes the report in aligned columns, one for each target.
-func (r *Report) Text(w io.Writer) error {
+// writeText writes the report in aligned columns, one for each target.
+func (r *Report) writeText(w io.Writer) error {
+	w = Escaping(w)
+	if r.Request != "" {
+		if _, err := fmt.Fprintf(w, "%s\n\n", r.Request); err != nil {
+			return err
+		}
+	}
 	t := r.table()
 	if err := t.write(w); err != nil {
 		return err
@@ -40,7 +45,7 @@ func (r *Report) Text(w io.Writer) error {
 func (r *Report) table() *table {
 	t := new(table)
 	for _, target := range r.Targets {
-		t.head = append(t.head, target.Name)
+		t.head = append(t.head, Escape(target.Name))
 	}
 	r.row(t, "requests", func(t *Target) string { return count(t.Requests) })
 	r.rowIfAny(t, "  not started in time", func(t *Target) int64 { return t.Unsent })
@@ -51,11 +56,14 @@ func (r *Report) table() *table {
 		return r.Pace
 	})
 	r.row(t, "rate reached", func(t *Target) string { return rate(t.Rate) })
+	if slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Answers < t.Requests }) {
+		r.row(t, "  answered", func(t *Target) string { return rate(t.AnswerRate) })
+	}
 	r.row(t, "time", func(t *Target) string { return duration(t.ElapsedMS) })
 	r.row(t, "connections opened", func(t *Target) string { return count(t.ConnectionsOpened) })
 	r.row(t, "answers", func(t *Target) string { return count(t.Answers) })
 	for hundred := 1; hundred <= 5; hundred++ {
-		r.rowIfAny(t, fmt.Sprintf("  %dxx", hundred), func(t *Target) int64 { return t.classes[hundred] })
+		r.rowIfAny(t, fmt.Sprintf("  %dxx", hundred), func(t *Target) int64 { return t.StatusClass(hundred) })
 	}
 	r.row(t, "errors", func(t *Target) string { return count(t.Errors) })
 	for _, kind := range r.kinds() {
@@ -65,7 +73,7 @@ func (r *Report) table() *table {
 	r.rowIfAny(t, "bodies cut in recording", func(t *Target) int64 { return t.Truncated })
 	r.row(t, "sent", func(t *Target) string { return humanize.IBytes(uint64(t.BytesSent)) })
 	r.row(t, "received", func(t *Target) string { return humanize.IBytes(uint64(t.BytesReceived)) })
-	if !r.timed {
+	if !r.Timed {
 		r.latency(t, "latency", func(t *Target) *Latency { return &t.Latency })
 		return t
 	}
@@ -74,6 +82,10 @@ func (r *Report) table() *table {
 	r.row(t, "late by over 10 ms", func(t *Target) string {
 		return fmt.Sprintf("%s (%s)", count(t.Late), share(t.Late, t.Requests))
 	})
+	if slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Late > 0 }) {
+		r.row(t, "  all connections busy", func(t *Target) string { return count(t.LateBusy) })
+		r.row(t, "  this machine", func(t *Target) string { return count(t.Late - t.LateBusy) })
+	}
 	r.row(t, "lateness p99", func(t *Target) string { return duration(t.Lateness.P99MS) })
 	r.row(t, "lateness max", func(t *Target) string { return duration(t.Lateness.MaxMS) })
 	return t
@@ -115,16 +127,11 @@ func (r *Report) latency(t *table, label string, of func(*Target) *Latency) {
 		{"p99.9", func(l *Latency) float64 { return l.P999MS }},
 		{"max", func(l *Latency) float64 { return l.MaxMS }},
 	} {
-		r.row(t, "  "+figure.label, func(t *Target) string {
-			if of(t).Count == 0 {
-				return "none"
-			}
-			return duration(figure.value(of(t)))
-		})
+		r.row(t, "  "+figure.label, func(t *Target) string { return of(t).text(figure.value(of(t))) })
 	}
 }
 
-// kinds gives the kinds of errors of all targets.
+// kinds returns the kinds of errors of all targets.
 func (r *Report) kinds() []string {
 	all := make(map[string]bool)
 	for _, t := range r.Targets {
@@ -140,25 +147,42 @@ func (t *Target) classTable(w io.Writer) error {
 	if len(t.By) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", t.Name); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\n", Escape(t.Name)); err != nil {
 		return err
 	}
-	classes := table{head: []string{"requests", "errors", "p50", "p90", "p99", "max"}}
+	classes := table{head: []string{"requests", "errors"}}
+	statuses := t.statusClasses()
+	classes.head = append(append(classes.head, statuses...), "p50", "p99", "max")
 	for _, c := range t.By {
-		classes.add(shorten(printable(c.Name)), count(c.Requests), count(c.Errors),
-			duration(c.Latency.P50MS), duration(c.Latency.P90MS), duration(c.Latency.P99MS), duration(c.Latency.MaxMS))
+		values := []string{count(c.Requests), count(c.Errors)}
+		for _, class := range statuses {
+			values = append(values, count(c.StatusClasses[class]))
+		}
+		for _, ms := range []float64{c.Latency.P50MS, c.Latency.P99MS, c.Latency.MaxMS} {
+			values = append(values, c.Latency.text(ms))
+		}
+		classes.add(shorten(Escape(c.Name)), values...)
 	}
 	return classes.write(w)
 }
 
-// printable makes what a request brought along safe to print.
-func printable(text string) string {
-	return strings.Map(func(c rune) rune {
-		if strconv.IsPrint(c) {
-			return c
+// statusClasses returns the classes of status that any class of requests has.
+func (t *Target) statusClasses() []string {
+	all := make(map[string]bool)
+	for _, c := range t.By {
+		for class := range c.StatusClasses {
+			all[class] = true
 		}
-		return '?'
-	}, text)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// text returns one of the figures, which there are none of without an answer.
+func (l *Latency) text(ms float64) string {
+	if l.Count == 0 {
+		return "none"
+	}
+	return duration(ms)
 }
 
 func count(n int64) string { return humanize.Comma(n) }
@@ -172,12 +196,10 @@ func rate(perSecond float64) string {
 
 func duration(ms float64) string {
 	if ms >= 1000 {
-		return seconds(ms)
+		return strconv.FormatFloat(ms/1000, 'f', 2, 64) + " s"
 	}
 	return strconv.FormatFloat(ms, 'f', 2, 64) + " ms"
 }
-
-func seconds(ms float64) string { return strconv.FormatFloat(ms/1000, 'f', 2, 64) + " s" }
 
 func share(part, whole int64) string {
 	if whole == 0 {

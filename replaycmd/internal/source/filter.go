@@ -55,6 +55,9 @@ func (f *Filter) Missing() []string {
 	return slices.DeleteFunc(slices.Clone(f.IDs), func(id string) bool { return f.found[id] })
 }
 
+// Seen returns how many records were looked at.
+func (f *Filter) Seen() int64 { return f.seen }
+
 func (f *Filter) meets(r *recording.Request) bool {
 	f.seen++
 	if f.began == 0 {

@@ -21,6 +21,7 @@ func IsURL(arg string) bool {
 type URL struct {
 	// Origin is scheme and host, a target for the requests.
 	Origin  string
+	text    string
 	request recording.Request
 }
 
@@ -37,6 +38,7 @@ func NewURL(text string) (*URL, error) {
 	}
 	return &URL{
 		Origin: u.Scheme + "://" + u.Host,
+		text:   text,
 		request: recording.Request{
 			Method:  []byte("GET"),
 			URI:     []byte(u.RequestURI()),
@@ -46,7 +48,10 @@ func NewURL(text string) (*URL, error) {
 	}, nil
 }
 
-// Next gives the request.
+// String returns the request in words.
+func (u *URL) String() string { return "GET " + u.text }
+
+// Next returns the request.
 func (u *URL) Next() (*recording.Request, error) { return &u.request, nil }
 
 // Close does nothing.

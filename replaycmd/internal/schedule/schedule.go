@@ -1,8 +1,9 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pace says when each request is due, and waits for that moment.
-package pace
+// Package schedule decides when each request is due and hands it then to a free
+// connection. It knows neither HTTP nor what a request is.
+package schedule
 
 import (
 	"math"
@@ -23,11 +24,37 @@ type Schedule struct {
 	last   time.Duration
 }
 
-// Timed says whether requests are due at times, rather than as soon as a
+// Timed reports whether requests are due at times, rather than as soon as a
 // connection is free.
 func (s *Schedule) Timed() bool { return s.Rate > 0 || s.Speed > 0 || s.MinDelay > 0 }
 
-// Next gives the time at which the next request is due. A recorded time that
+// String returns the schedule in words: its rate, its speed, or max.
+func (s *Schedule) String() string {
+	pace := "max"
+	switch {
+	case s.Rate > 0:
+		pace = s.Rate.String()
+	case s.Speed > 0:
+		pace = s.Speed.String()
+	case s.MinDelay > 0:
+		return "every " + s.MinDelay.String()
+	}
+	if s.MinDelay > 0 {
+		return pace + ", at least " + s.MinDelay.String() + " apart"
+	}
+	return pace
+}
+
+// PerSecond returns the fixed rate that is asked for, or 0 if there is none. The
+// shortest delay bounds it.
+func (s *Schedule) PerSecond() float64 {
+	if s.MinDelay > 0 && s.Rate > 0 {
+		return min(float64(s.Rate), 1/s.MinDelay.Seconds())
+	}
+	return float64(s.Rate)
+}
+
+// Next returns the time at which the next request is due. A recorded time that
 // is unknown (0) or before its predecessor's stands for its predecessor's.
 func (s *Schedule) Next(recorded int64) time.Duration {
 	var due time.Duration

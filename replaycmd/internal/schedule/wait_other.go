@@ -3,7 +3,7 @@
 
 //go:build !linux
 
-package pace
+package schedule
 
-// NewWaiter gives the most exact waiter of the platform.
+// NewWaiter returns the most exact waiter of the platform.
 func NewWaiter() Waiter { return NewTimerWaiter() }

@@ -1,28 +1,23 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package verdict
+package report
 
 import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/drive"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/measure"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
 // target has 1,000 requests, 100 a second: 990 answers after 1 to 99 ms, of
 // them 20 with status 503, and 10 errors; 30 requests were late.
-func target(t *testing.T) *report.Target {
+func target(t *testing.T) *Target {
 	t.Helper()
-	results := measure.NewTarget(nil)
-	s := results.Sender()
+	results := NewCollector(nil)
+	s := results.NewBatch()
 	for i := range 1000 {
 		due := time.Duration(i) * 10 * time.Millisecond
-		sample := measure.Sample{Due: due, Started: due, Ended: due + time.Duration(i%99+1)*time.Millisecond, Status: 200, Class: -1}
+		sample := Sample{Due: due, Started: due, Ended: due + time.Duration(i%99+1)*time.Millisecond, Status: 200, Class: -1}
 		if i < 20 {
 			sample.Status = 503
 		}
@@ -31,11 +26,11 @@ func target(t *testing.T) *report.Target {
 			sample.Ended += 11 * time.Millisecond
 		}
 		if i >= 100 && i < 110 {
-			sample.Status, sample.Kind = 0, send.Refused
+			sample.Status, sample.Failure = 0, "refused"
 		}
 		s.Add(sample)
 	}
-	r, err := report.New(report.Run{}, []drive.Result{{Target: send.Target{Name: "a"}, Totals: results.Finish()}})
+	r, err := New(Facts{}, []Result{{Name: "a", Totals: results.Finish()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +47,7 @@ func TestJudge(t *testing.T) {
 		"5xx<=20": true, "5xx<2%": false, "2xx>900": true, "4xx=0": true,
 		"rate>90/s": true, "rate>=200/s": false, "rate>5000/m": true,
 	} {
-		c, err := Parse(text)
+		c, err := ParseCondition(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -65,11 +60,11 @@ func TestJudge(t *testing.T) {
 
 func TestNoAnswerMeetsNoLatency(t *testing.T) {
 	for _, text := range []string{"p99<1h", "max<1h", "p50>=0s"} {
-		c, err := Parse(text)
+		c, err := ParseCondition(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if check := c.Judge(&report.Target{Name: "a"}); check.OK {
+		if check := c.Judge(&Target{Name: "a"}); check.OK {
 			t.Errorf("%s holds of nothing", text)
 		}
 	}
@@ -82,31 +77,30 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"p99<":       "not a duration",
 		"p99<250":    "not a duration",
 		"p99<-1ms":   "not a duration",
-		"p0<1ms":     "there is no 'p0'",
-		"p100<1ms":   "there is no 'p100'",
-		"<1ms":       "there is no ''",
-		"speed<1":    "there is no 'speed'",
+		"p0<1ms":     "there is no figure 'p0'",
+		"<1ms":       "there is no figure ''",
+		"speed<1":    "there is no figure 'speed'",
 		"errors<x":   "not a number or a percentage",
 		"errors<-1":  "not a number or a percentage",
 		"errors<inf": "not a number or a percentage",
 		"rate>0":     "not a rate",
-		"9xx<1":      "there is no '9xx'",
+		"9xx<1":      "there is no figure '9xx'",
 		"p99=<1ms":   "not a duration",
 	} {
-		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseCondition(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got error %v, want one with %q", text, err, want)
 		}
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseCondition(f *testing.F) {
 	for _, text := range []string{"p99<250ms", "errors<=0.1%", "rate>=5/s", "p99.9<1s", "5xx=0", "<>="} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := Parse(text)
+		c, err := ParseCondition(text)
 		if err == nil {
-			c.Judge(&report.Target{})
+			c.Judge(&Target{})
 		}
 	})
 }

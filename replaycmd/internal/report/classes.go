@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package measure
+package report
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ const (
 	ByNothing By = ""
 	ByPath    By = "path"   // the path without its numbers and identifiers
 	ByMethod  By = "method" // the method
-	ByStatus  By = "status" // the status of the answer
+	ByStatus  By = "status" // the status of the response
 )
 
 // ParseBy reads what requests are to be told apart by.
@@ -27,7 +27,7 @@ func ParseBy(text string) (By, error) {
 		return by, nil
 	case ByNothing:
 	}
-	return "", fmt.Errorf("'%s' tells nothing apart: expected path, method or status", text)
+	return "", fmt.Errorf("'%s' is not valid: expected path, method or status", text)
 }
 
 // maxClasses bounds how many classes are told apart; the rest is one more.
@@ -44,11 +44,11 @@ type Classes struct {
 	scratch []byte
 }
 
-// NewClasses gives classes by method or path; by anything else all requests
+// NewClasses returns classes by method or path; by anything else all requests
 // are of no class.
 func NewClasses(by By) *Classes { return &Classes{by: by, numbers: make(map[string]int)} }
 
-// Of gives the number of a request's class, -1 if it has none.
+// Of returns the number of a request's class, -1 if it has none.
 func (c *Classes) Of(method, target []byte) int {
 	if c.by != ByMethod && c.by != ByPath {
 		return -1
@@ -75,7 +75,7 @@ func (c *Classes) Of(method, target []byte) int {
 	return len(c.names) - 1
 }
 
-// Name gives the name of a class.
+// Name returns the name of a class.
 func (c *Classes) Name(class int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,6 +101,8 @@ func appendPathClass(dst, target []byte) []byte {
 	return dst
 }
 
+// isIdentifier reports whether a segment is a number, or at least 16 hexadecimal
+// digits and dashes with a decimal one among them: words have none.
 func isIdentifier(segment string) bool {
 	digits, hex := 0, 0
 	for _, c := range []byte(segment) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package drive
+package replaycmd
 
 import (
 	"context"
@@ -12,19 +12,20 @@ import (
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/pace"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
 const soon = 20 * time.Second
 
 // ends fails the test if a run doesn't end.
-func ends(t *testing.T, run *Run) []Result {
+func ends(t *testing.T, run *delivery) []report.Result {
 	t.Helper()
-	ended := make(chan []Result)
+	ended := make(chan []report.Result)
 	go func() {
-		results, err := drive(t, run, t.Context())
-		if err != nil && !run.StopAtFailure {
+		results, err := deliver(t, run, t.Context())
+		if err != nil && !run.stopAtFailure {
 			t.Error(err)
 		}
 		ended <- results
@@ -46,7 +47,7 @@ func (s *swelling) Next() (*recording.Request, error) {
 	s.n++
 	r := &recording.Request{Method: []byte("POST"), URI: []byte("/"), Host: []byte("a")}
 	if s.n > 2 {
-		r.Body = make([]byte, maxAheadBytes/2+1)
+		r.Body = make([]byte, 64<<20/2+1)
 	}
 	return r, nil
 }
@@ -54,27 +55,27 @@ func (s *swelling) Next() (*recording.Request, error) {
 // A target that waits for a slower one is not woken by that when it has stopped
 // sending.
 func TestTheDurationEndsATargetThatIsAhead(t *testing.T) {
-	ends(t, &Run{
-		Records: new(swelling), Targets: []send.Target{serve(t, nil).target, serve(t, hang).target}, Connections: 1,
-		Duration: time.Second, Send: send.Options{Timeout: 1500 * time.Millisecond},
+	ends(t, &delivery{
+		records: new(swelling), targets: []send.Target{serveCounted(t, nil).target, serveCounted(t, hang).target}, connections: 1,
+		duration: time.Second, options: send.Options{Timeout: 1500 * time.Millisecond},
 	})
 }
 
 // idle gives n requests and then waits, as a pipe does.
 type idle struct {
-	records
+	numbered
 	waits   chan struct{} // closed when it waits
 	stopped chan struct{} // closed to end it
 	once    sync.Once
 }
 
 func newIdle(n int) *idle {
-	return &idle{records: records{n: n}, waits: make(chan struct{}), stopped: make(chan struct{})}
+	return &idle{numbered: numbered{n: n}, waits: make(chan struct{}), stopped: make(chan struct{})}
 }
 
 func (i *idle) Next() (*recording.Request, error) {
 	if i.next < i.n {
-		return i.records.Next()
+		return i.numbered.Next()
 	}
 	close(i.waits)
 	<-i.stopped
@@ -84,17 +85,17 @@ func (i *idle) Next() (*recording.Request, error) {
 func (i *idle) stop() { i.once.Do(func() { close(i.stopped) }) }
 
 func TestARunThatWaitsForRecordsEnds(t *testing.T) {
-	broken := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	for name, run := range map[string]*Run{
-		"with its duration":              {Duration: 50 * time.Millisecond, Targets: []send.Target{serve(t, nil).target}},
-		"with its duration, at a rate":   {Duration: 50 * time.Millisecond, Schedule: pace.Schedule{Rate: 1000}, Targets: []send.Target{serve(t, nil).target}},
-		"with its duration, two targets": {Duration: 50 * time.Millisecond, Targets: []send.Target{serve(t, nil).target, serve(t, nil).target}},
-		"at the first failure":           {StopAtFailure: true, Targets: []send.Target{broken.target}},
+	broken := serveCounted(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	for name, run := range map[string]*delivery{
+		"with its duration":              {duration: 50 * time.Millisecond, targets: []send.Target{serveCounted(t, nil).target}},
+		"with its duration, at a rate":   {duration: 50 * time.Millisecond, schedule: schedule.Schedule{Rate: 1000}, targets: []send.Target{serveCounted(t, nil).target}},
+		"with its duration, two targets": {duration: 50 * time.Millisecond, targets: []send.Target{serveCounted(t, nil).target, serveCounted(t, nil).target}},
+		"at the first failure":           {stopAtFailure: true, targets: []send.Target{broken.target}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := newIdle(5)
 			defer source.stop()
-			run.Records, run.StopReading = source, source.stop
+			run.records, run.stopReading = source, source.stop
 			if results := ends(t, run); results[0].Requests > 5 {
 				t.Errorf("%d requests", results[0].Requests)
 			}
@@ -106,13 +107,13 @@ func TestARunThatWaitsForRecordsEnds(t *testing.T) {
 func TestATargetThatWaitsForRecordsHoldsNoOtherUp(t *testing.T) {
 	source := newIdle(3)
 	defer source.stop()
-	first := serve(t, nil)
-	second := serve(t, func(http.ResponseWriter, *http.Request) { <-source.waits })
+	first := serveCounted(t, nil)
+	second := serveCounted(t, func(http.ResponseWriter, *http.Request) { <-source.waits })
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if _, err := drive(t, &Run{
-			Records: source, Targets: []send.Target{first.target, second.target}, Connections: 1,
+		if _, err := deliver(t, &delivery{
+			records: source, targets: []send.Target{first.target, second.target}, connections: 1,
 		}, t.Context()); err != nil {
 			t.Error(err)
 		}

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package pace
+package schedule
 
 import (
 	"fmt"
@@ -39,7 +39,7 @@ func ParseRate(text string) (Rate, error) {
 	return Rate(rate), nil
 }
 
-// String gives the rate per second.
+// String returns the rate per second.
 func (r Rate) String() string {
 	if r == 0 {
 		return ""
@@ -69,7 +69,7 @@ func ParseSpeed(text string) (Speed, error) {
 	return Speed(f), nil
 }
 
-// String gives the speed with its x.
+// String returns the speed with its x.
 func (s Speed) String() string {
 	if s == 0 {
 		return ""

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package pace
+package schedule
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewWaiter gives the most exact waiter of the platform: the kernel's timer
+// NewWaiter returns the most exact waiter of the platform: the kernel's timer
 // behind a descriptor that the runtime's poller watches. It wakes within some
 // tens of microseconds, where the runtime's own timers round up to the
 // milliseconds of epoll_wait.

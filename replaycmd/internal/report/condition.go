@@ -1,8 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verdict judges a run by conditions such as p99<250ms.
-package verdict
+package report
 
 import (
 	"fmt"
@@ -11,8 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/pace"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 )
 
 // Condition is what has to hold of every target for a run to pass.
@@ -36,12 +34,14 @@ var operators = []struct {
 	{"=", func(a, b float64) bool { return a == b }},
 }
 
-// Parse reads a condition: a figure, <, <=, >, >= or =, and a limit.
-//
-//	p50 … p99.9, max      a duration: p99<250ms
-//	errors, late, 4xx     a number or a share of the requests: errors<0.1%
-//	rate                  requests per second: rate>=450/s
-func Parse(text string) (Condition, error) {
+// ConditionHelp lists the figures that conditions are about.
+const ConditionHelp = `p50 … p99.9, any percentile; max     a duration: p99<250ms
+errors, late, 1xx … 5xx              a number, or a share of the requests: errors<0.1%
+rate                                 answers per second: rate>=450/s`
+
+// ParseCondition reads a condition: a figure, <, <=, >, >= or =, and a limit. See
+// ConditionHelp for the figures.
+func ParseCondition(text string) (Condition, error) {
 	compact := strings.ReplaceAll(text, " ", "")
 	at := strings.IndexAny(compact, "<>=")
 	if at < 0 {
@@ -71,7 +71,7 @@ func (c *Condition) parseLimit(text string) error {
 		}
 		c.limit = float64(d)
 	case c.figure == "rate":
-		r, err := pace.ParseRate(text)
+		r, err := schedule.ParseRate(text)
 		if err != nil {
 			return err
 		}
@@ -84,29 +84,30 @@ func (c *Condition) parseLimit(text string) error {
 		}
 		c.limit, c.share = n, share
 	default:
-		return fmt.Errorf("there is no '%s': expected p50 to p99.9, max, errors, late, rate, 4xx or the like", c.figure)
+		return fmt.Errorf("there is no figure '%s': expected a percentile like p99, max, errors, late, rate, or 1xx to 5xx", c.figure)
 	}
 	return nil
 }
 
-// percentile gives the percentage of a figure like p99.9.
+// percentile returns the percentage of a figure like p99.9.
 func percentile(figure string) (float64, bool) {
 	text, found := strings.CutPrefix(figure, "p")
 	p, err := strconv.ParseFloat(text, 64)
-	return p, found && err == nil && p > 0 && p < 100
+	return p, found && err == nil && p > 0 && p <= 100
 }
 
 func isStatusClass(figure string) bool {
 	return len(figure) == 3 && figure[0] >= '1' && figure[0] <= '5' && figure[1:] == "xx"
 }
 
-// OfErrors says whether the condition is about errors.
+// OfErrors reports whether the condition is about errors.
 func (c Condition) OfErrors() bool { return c.figure == "errors" }
 
-// Judge looks whether the condition holds of a target. Latencies are those from
-// when requests were due. Without an answer no condition on them holds.
-func (c Condition) Judge(t *report.Target) report.Check {
-	check := report.Check{Condition: c.text, Target: t.Name}
+// Judge returns whether the condition holds of a target. Latencies are those from
+// when requests were due. What is unknown, a latency without an answer or a share
+// of no requests, does not hold.
+func (c Condition) Judge(t *Target) Check {
+	check := Check{Condition: c.text, Target: t.Name}
 	if p, ok := percentile(c.figure); ok || c.figure == "max" {
 		if t.Latency.Count == 0 {
 			check.Value = "unknown, as no answer came"
@@ -120,20 +121,36 @@ func (c Condition) Judge(t *report.Target) report.Check {
 		return check
 	}
 	if c.figure == "rate" {
-		check.Value, check.OK = strconv.FormatFloat(t.Rate, 'f', 1, 64)+"/s", c.holds(t.Rate, c.limit)
+		check.Value, check.OK = strconv.FormatFloat(t.AnswerRate, 'f', 1, 64)+"/s", c.holds(t.AnswerRate, c.limit)
 		return check
 	}
 	value := float64(c.count(t))
 	check.Value = strconv.FormatFloat(value, 'f', -1, 64)
 	if c.share {
-		value = 100 * value / math.Max(1, float64(t.Requests+t.Unsent))
+		requests := t.Requests + t.Unsent
+		if requests == 0 {
+			check.Value = "unknown, as nothing was sent"
+			return check
+		}
+		value = 100 * value / float64(requests)
 		check.Value = strconv.FormatFloat(value, 'f', 2, 64) + "%"
 	}
 	check.OK = c.holds(value, c.limit)
 	return check
 }
 
-func (c Condition) count(t *report.Target) int64 {
+// Judge adds to the report whether the conditions hold of each target.
+func (r *Report) Judge(conditions []Condition) {
+	for _, condition := range conditions {
+		for i := range r.Targets {
+			r.Checks = append(r.Checks, condition.Judge(&r.Targets[i]))
+		}
+	}
+}
+
+// count returns how many requests the figure is about. Those that were not
+// started are late and errors as well.
+func (c Condition) count(t *Target) int64 {
 	switch c.figure {
 	case "errors":
 		return t.Errors + t.Unsent

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package pace
+package schedule
 
 import (
 	"context"
@@ -37,5 +37,5 @@ func (timerWaiter) Wait(ctx context.Context, until time.Time) error {
 
 func (timerWaiter) Close() error { return nil }
 
-// NewTimerWaiter gives a waiter on the runtime's own timers.
+// NewTimerWaiter returns a waiter on the runtime's own timers.
 func NewTimerWaiter() Waiter { return timerWaiter{} }

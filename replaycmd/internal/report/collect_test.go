@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package measure
+package report
 
 import (
 	"fmt"
@@ -9,16 +9,14 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
 func TestCountsAreExactAndMemoryIsNot(t *testing.T) {
 	const senders, each = 8, 50_000
-	target := NewTarget(nil)
+	target := NewCollector(nil)
 	var wg sync.WaitGroup
 	for n := range senders {
-		s := target.Sender()
+		s := target.NewBatch()
 		wg.Go(func() {
 			for i := range each {
 				s.Add(Sample{
@@ -33,7 +31,7 @@ func TestCountsAreExactAndMemoryIsNot(t *testing.T) {
 		t.Errorf("counted %d requests and %d errors", n, errors)
 	}
 	totals := target.Finish()
-	if totals.Requests != senders*each || totals.Answers != senders*each || totals.Status[200] != senders*each ||
+	if totals.Requests != senders*each || totals.Answered != senders*each || totals.Status[200] != senders*each ||
 		totals.Sent != 10*senders*each || totals.Received != 100*senders*each || totals.Latency.Count() != senders*each {
 		t.Errorf("got %+v", totals)
 	}
@@ -48,13 +46,13 @@ func TestCountsAreExactAndMemoryIsNot(t *testing.T) {
 }
 
 func TestLatencyServiceAndLateness(t *testing.T) {
-	target := NewTarget(nil)
-	s := target.Sender()
+	target := NewCollector(nil)
+	s := target.NewBatch()
 	const second = time.Second
 	s.Add(Sample{Due: 1 * second, Started: 1 * second, Ended: 2 * second, Status: 200, Class: -1})
 	s.Add(Sample{Due: 1 * second, Started: 3 * second, Ended: 4 * second, Status: 503, Class: -1, Truncated: true})
-	s.Add(Sample{Due: 1 * second, Started: 1*second + LateAfter, Ended: 5 * second, Kind: send.Timeout, Class: -1})
-	s.Add(Sample{Due: 2 * second, Started: 2 * second, Ended: 2 * second, Kind: send.Interrupted, Class: -1})
+	s.Add(Sample{Due: 1 * second, Started: 1*second + LateAfter, Ended: 5 * second, Failure: "timeout", Class: -1})
+	s.Add(Sample{Due: 2 * second, Started: 2 * second, Ended: 2 * second, Failure: Interrupted, Class: -1})
 	totals := target.Finish()
 	if totals.Latency.Count() != 2 || (totals.Latency.Max()-3*second).Abs() > 5*time.Millisecond {
 		t.Errorf("latency: %d up to %v", totals.Latency.Count(), totals.Latency.Max())
@@ -65,26 +63,26 @@ func TestLatencyServiceAndLateness(t *testing.T) {
 	if totals.Lateness.Count() != 4 || totals.Late != 1 || (totals.Lateness.Max()-2*second).Abs() > 3*time.Millisecond {
 		t.Errorf("lateness: %d late, up to %v", totals.Late, totals.Lateness.Max())
 	}
-	if totals.Errors() != 1 || totals.Failures[send.Interrupted] != 1 || totals.Truncated != 1 || totals.Status[503] != 1 {
+	if totals.Errors() != 1 || totals.Failures[Interrupted] != 1 || totals.Truncated != 1 || totals.Status[503] != 1 {
 		t.Errorf("got %+v", totals)
 	}
-	if totals.Elapsed() != 4*second || totals.Rate() != 1 {
-		t.Errorf("%v/s in %v", totals.Rate(), totals.Elapsed())
+	if totals.Elapsed() != 4*second || totals.perSecond(totals.Requests, 0) != 1 {
+		t.Errorf("%v/s in %v", totals.perSecond(totals.Requests, 0), totals.Elapsed())
 	}
 }
 
 func TestNothingHasFiniteFigures(t *testing.T) {
-	totals := NewTarget(nil).Finish()
-	if totals.Rate() != 0 || totals.Elapsed() != 0 || totals.Latency.Mean() != 0 || totals.Latency.At(99) != 0 || totals.Latency.Max() != 0 {
-		t.Errorf("got %v/s in %v", totals.Rate(), totals.Elapsed())
+	totals := NewCollector(nil).Finish()
+	if totals.perSecond(totals.Requests, 0) != 0 || totals.Elapsed() != 0 || totals.Latency.Mean() != 0 || totals.Latency.At(99) != 0 || totals.Latency.Max() != 0 {
+		t.Errorf("got %v/s in %v", totals.perSecond(totals.Requests, 0), totals.Elapsed())
 	}
 	if _, err := totals.Latency.Encode(); err != nil {
 		t.Error(err)
 	}
-	target := NewTarget(nil)
-	target.Sender().Add(Sample{Status: 200, Class: -1})
-	if totals := target.Finish(); totals.Rate() != 0 || totals.Requests != 1 {
-		t.Errorf("of one at once: %v/s", totals.Rate())
+	target := NewCollector(nil)
+	target.NewBatch().Add(Sample{Status: 200, Class: -1})
+	if totals := target.Finish(); totals.perSecond(totals.Requests, 0) != 0 || totals.Requests != 1 {
+		t.Errorf("of one at once: %v/s", totals.perSecond(totals.Requests, 0))
 	}
 }
 
@@ -100,8 +98,8 @@ func TestHistogramTakesAnyDuration(t *testing.T) {
 
 func TestSeriesHasARowForEverySecond(t *testing.T) {
 	var rows []Row
-	target := NewTarget(func(r Row) { rows = append(rows, r) })
-	s := target.Sender()
+	target := NewCollector(func(r Row) { rows = append(rows, r) })
+	s := target.NewBatch()
 	at := func(ms int) Sample {
 		return Sample{Ended: time.Duration(ms) * time.Millisecond, Status: 200, Class: -1}
 	}
@@ -111,7 +109,7 @@ func TestSeriesHasARowForEverySecond(t *testing.T) {
 	s.Add(at(950)) // its second is over
 	s.Add(at(3500))
 	target.Tick(3 * time.Second)
-	s.Add(Sample{Ended: 3600 * time.Millisecond, Kind: send.Refused, Class: -1})
+	s.Add(Sample{Ended: 3600 * time.Millisecond, Failure: "refused", Class: -1})
 	target.Finish()
 	want := "[0:2+0 1:1+0 2:0+0 3:1+1]"
 	var got []string
@@ -126,19 +124,19 @@ func TestSeriesHasARowForEverySecond(t *testing.T) {
 // A status beyond 599 is an answer, but no server error.
 func TestStatusesBeyondFiveHundreds(t *testing.T) {
 	var rows []Row
-	target := NewTarget(func(r Row) { rows = append(rows, r) })
-	s := target.Sender()
+	target := NewCollector(func(r Row) { rows = append(rows, r) })
+	s := target.NewBatch()
 	for _, status := range []int{500, 600, 999} {
 		s.Add(Sample{Status: status, Class: -1})
 	}
-	if totals := target.Finish(); totals.Answers != 3 || len(rows) != 1 || rows[0].Requests != 3 || rows[0].Status[5] != 1 {
-		t.Errorf("%d answers, rows %v", totals.Answers, rows)
+	if totals := target.Finish(); totals.Answered != 3 || len(rows) != 1 || rows[0].Requests != 3 || rows[0].Status[5] != 1 {
+		t.Errorf("%d answers, rows %v", totals.Answered, rows)
 	}
 }
 
 func TestSendersDoNotWaitForWhoTakesTheRows(t *testing.T) {
 	taking, taken := make(chan struct{}), make(chan struct{})
-	target := NewTarget(func(Row) { close(taking); <-taken })
+	target := NewCollector(func(Row) { close(taking); <-taken })
 	ticked := make(chan struct{})
 	go func() {
 		defer close(ticked)
@@ -148,8 +146,8 @@ func TestSendersDoNotWaitForWhoTakesTheRows(t *testing.T) {
 	added := make(chan struct{})
 	go func() {
 		defer close(added)
-		s := target.Sender()
-		for range batch {
+		s := target.NewBatch()
+		for range batchSize {
 			s.Add(Sample{Ended: 2 * time.Second, Status: 200, Class: -1})
 		}
 	}()
@@ -199,7 +197,7 @@ func TestClassesAreBounded(t *testing.T) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	s := NewTarget(nil).Sender()
+	s := NewCollector(nil).NewBatch()
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Add(Sample{Started: 1, Ended: 500_000, Status: 200, Class: -1})

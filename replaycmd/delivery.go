@@ -1,0 +1,225 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
+)
+
+// delivery makes messages of records, has them sent to the targets when they are
+// due, and collects what becomes of them.
+type delivery struct {
+	records interface {
+		Next() (*recording.Request, error)
+	}
+	same        bool // all records are one and the same
+	schedule    schedule.Schedule
+	targets     []send.Target
+	connections int
+	requests    int64
+	duration    time.Duration
+
+	rewriter      send.Rewriter
+	options       send.Options
+	by            report.By
+	classes       *report.Classes
+	rows          func(target int, row report.Row) // gets the seconds of each target, unless it is nil
+	stopAtFailure bool
+	stopReading   func()
+
+	run   schedule.Run[message]
+	lines []*line
+	stop  context.CancelFunc
+	first atomic.Pointer[error] // the first failure, with stopAtFailure
+}
+
+// message is what is sent of a record.
+type message struct {
+	send.Message
+	class   int
+	written bool
+	bad     error // why it can't be sent
+}
+
+// prepare makes ready what can be made ready before the first request.
+func (d *delivery) prepare() {
+	d.run = schedule.Run[message]{
+		Next: d.next, Size: func(m *message) int { return m.Size() }, Same: d.same, Schedule: d.schedule,
+		Connections: d.connections, Requests: d.requests, Duration: d.duration, StopReading: d.stopReading,
+	}
+	for i, target := range d.targets {
+		var rows func(report.Row)
+		if d.rows != nil {
+			rows = func(row report.Row) { d.rows(i, row) }
+		}
+		l := &line{delivery: d, dialer: send.NewDialer(target, d.options), collector: report.NewCollector(rows)}
+		d.lines = append(d.lines, l)
+		d.run.Targets = append(d.run.Targets, l)
+	}
+	d.run.Prepare()
+}
+
+// next makes a message of the next record.
+func (d *delivery) next(m *message) (recordedNS int64, err error) {
+	record, err := d.records.Next()
+	if err != nil {
+		return 0, err
+	}
+	if !m.written || !d.same {
+		m.bad = d.rewriter.Write(&m.Message, record)
+		m.class = d.classes.Of(record.Method, record.URI)
+		m.written = true
+	}
+	return record.TimeNS, nil
+}
+
+// send sends all that is to be sent, until it is done or ctx ends, and waits for
+// the responses. What ends with ctx counts as interrupted. The error is that of
+// the source, or with stopAtFailure the first failure.
+func (d *delivery) send(ctx context.Context) ([]report.Result, error) {
+	ctx, d.stop = context.WithCancel(ctx)
+	defer d.stop()
+	ended := d.tick()
+	err := d.run.Send(ctx)
+	ended()
+	results := make([]report.Result, len(d.lines))
+	for i, l := range d.lines {
+		results[i] = report.Result{
+			Name: d.targets[i].Name, URL: d.targets[i].URL, Connections: l.dialer.Opened(), Totals: l.collector.Finish(),
+		}
+	}
+	if first := d.first.Load(); first != nil {
+		err = *first
+	}
+	return results, err
+}
+
+// tick passes on the seconds of the run until the function that it returns is
+// called.
+func (d *delivery) tick() (end func()) {
+	if d.rows == nil {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				for _, l := range d.lines {
+					l.collector.Tick(d.run.Elapsed())
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// counts returns the requests that have ended at all targets and the errors
+// among them, while the run goes on.
+func (d *delivery) counts() (requests, errors int64) {
+	for _, l := range d.lines {
+		n, e := l.collector.Counts()
+		requests += n
+		errors += e
+	}
+	return requests, errors
+}
+
+// line is what leads to one target.
+type line struct {
+	delivery    *delivery
+	dialer      *send.Dialer
+	collector   *report.Collector
+	firstErrors firstErrors
+}
+
+// NewSender opens no connection before the first message.
+func (l *line) NewSender(ctx context.Context) schedule.Sender[message] {
+	return &sender{line: l, client: send.NewClient(ctx, l.dialer), batch: l.collector.NewBatch()}
+}
+
+// Skip counts a request that was due and is not started.
+func (l *line) Skip() { l.collector.AddUnsent() }
+
+// sender is one connection of a line.
+type sender struct {
+	*line
+	client *send.Client
+	batch  *report.Batch
+}
+
+// Send sends a message and counts what became of it.
+func (s *sender) Send(m *message, start schedule.Start) {
+	sample := report.Sample{
+		Due: start.Due, Started: start.Started, Busy: start.Busy, Class: m.class, Truncated: m.Truncated,
+	}
+	err := m.bad
+	if err != nil {
+		sample.Ended = sample.Started
+	} else {
+		response, errSend := s.client.Send(&m.Message, start.At)
+		err = errSend
+		sample.Ended = start.Started + response.Ended.Sub(start.At)
+		if s.delivery.by == report.ByStatus {
+			sample.Class = response.Status
+		}
+		if err == nil {
+			sample.Status, sample.Sent, sample.Received = response.Status, response.Sent, response.Received
+		}
+	}
+	if err == nil {
+		s.batch.Add(sample)
+		return
+	}
+	kind := send.KindOf(err)
+	sample.Failure = kind.String()
+	s.batch.Add(sample)
+	if kind != send.Interrupted {
+		s.fail(kind, err)
+	}
+}
+
+// fail keeps the first error of its kind, and ends a run that is to end with it.
+func (s *sender) fail(kind send.Kind, err error) {
+	s.firstErrors.note(kind, err)
+	if d := s.delivery; d.stopAtFailure && d.first.CompareAndSwap(nil, &err) {
+		d.stop()
+	}
+}
+
+// Close closes the connection.
+func (s *sender) Close() { s.client.Close() }
+
+// firstErrors are the first failures of each kind: one says more of its kind than
+// a number does.
+type firstErrors [send.Kinds]atomic.Pointer[error]
+
+// note keeps an error if it is the first of its kind.
+func (f *firstErrors) note(kind send.Kind, err error) {
+	if first := &f[kind]; first.Load() == nil {
+		first.CompareAndSwap(nil, &err)
+	}
+}
+
+// all returns what was kept, by kind.
+func (f *firstErrors) all() (errs []error) {
+	for i := range f {
+		if err := f[i].Load(); err != nil {
+			errs = append(errs, *err)
+		}
+	}
+	return errs
+}
