@@ -25,7 +25,8 @@ var pure = []string{
 	"internal/recording",
 	"internal/compare",
 	"internal/wiremock",
-	"replaycmd/internal/pace",
+	"replaycmd/internal/report",
+	"replaycmd/internal/schedule",
 	"replaycmd/internal/source",
 }
 
