@@ -159,6 +159,11 @@ func (o *observer) Adopted(path string, lost int64) {
 	o.logger.Load().Info("finished recording that was left behind", zap.String("file", path), zap.Int64("bytes_cut_off", lost))
 }
 
+// Deleted logs a file that is gone.
+func (o *observer) Deleted(path string, size int64, why string) {
+	o.logger.Load().Info("deleted recording", zap.String("file", path), zap.Int64("size", size), zap.String("reason", why))
+}
+
 // Report logs trouble: an error if records are lost, else a warning.
 func (o *observer) Report(t recorder.Trouble) {
 	level := zapcore.WarnLevel

@@ -61,9 +61,10 @@ func TestCutFramesYieldEveryWholeRecordOfWholeBlocks(t *testing.T) {
 			t.Fatalf("cut at %d: got %d records", cut, len(got))
 		}
 		var damage *DamageError
-		if cut%len(frame) == 0 {
+		const header, end = 7, 4 // a frame that has begun, or of which but the end is missing, is still being written
+		if at := cut % len(frame); at == 0 || at == header || at == len(frame)-end {
 			if err != io.EOF {
-				t.Fatalf("cut at a frame's end: got error %v", err)
+				t.Fatalf("cut at %d, between blocks: got error %v", cut, err)
 			}
 		} else if !errors.As(err, &damage) || damage.Records != int64(len(got)) || damage.Offset != int64(len(got)*len(one)) {
 			t.Fatalf("cut at %d: got %d records and error %v", cut, len(got), err)

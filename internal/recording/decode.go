@@ -15,7 +15,7 @@ func (r *Reader) decode() {
 		ID:       t.Id(),
 		Method:   t.Method(),
 		URI:      t.Uri(),
-		Headers:  t.Headers(),
+		Headers:  withoutEmptyLine(t.Headers()),
 		Body:     t.BodyBytes(),
 		TimeNS:   t.TimeNs(),
 		Scheme:   t.Scheme(),
@@ -32,7 +32,7 @@ func (r *Reader) decode() {
 	}
 	r.response = Response{
 		Status:     int(answer.Status()),
-		Headers:    answer.Headers(),
+		Headers:    withoutEmptyLine(answer.Headers()),
 		Body:       answer.BodyBytes(),
 		BodySize:   answer.BodySize(),
 		Trailers:   answer.Trailers(),

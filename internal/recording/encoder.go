@@ -36,7 +36,7 @@ func (e *Encoder) Append(dst []byte, r *Request) []byte {
 	e.write(t, requestID, r.ID)
 	e.write(t, requestMethod, r.Method)
 	e.write(t, requestURI, r.URI)
-	e.write(t, requestHeaders, r.Headers)
+	e.write(t, requestHeaders, r.Headers, emptyLine...)
 	e.write(t, requestBody, r.Body)
 	e.number(t, requestTime, uint64(r.TimeNS))
 	e.number(t, requestBodySize, r.BodySize)
@@ -62,7 +62,9 @@ func (e *Encoder) response(request table, r *Response) {
 	if r.Status > 0 && r.Status <= math.MaxUint16 {
 		binary.LittleEndian.PutUint16(e.dst[e.field(t, responseStatus):], uint16(r.Status))
 	}
-	e.text(t, responseHeaders, r.Headers)
+	if len(r.Headers) > 0 {
+		e.write(t, responseHeaders, r.Headers, emptyLine...)
+	}
 	e.text(t, responseBody, r.Body)
 	e.number(t, responseBodySize, r.BodySize)
 	e.text(t, responseTrailers, r.Trailers)
@@ -90,7 +92,7 @@ func (e *Encoder) table(l *layout) table {
 	return t
 }
 
-// field enters a field into the vtable and gives its place in dst.
+// field enters a field into the vtable and returns its place in dst.
 func (e *Encoder) field(t table, slot int) int {
 	offset := t.layout.slots[slot]
 	binary.LittleEndian.PutUint16(e.dst[t.vtable+4+2*slot:], offset)
@@ -115,11 +117,13 @@ func (e *Encoder) text(t table, slot int, data []byte) {
 	}
 }
 
-// write adds a string or a vector of bytes: length, bytes and, as strings
-// need it, a zero byte.
-func (e *Encoder) write(t table, slot int, data []byte) {
+// write adds a string or a vector of bytes, perhaps with an end of it besides:
+// length, bytes and, as strings need it, a zero byte.
+func (e *Encoder) write(t table, slot int, data []byte, end ...byte) {
 	e.point(t, slot, len(e.dst))
-	e.dst = binary.LittleEndian.AppendUint32(e.dst, uint32(len(data)))
+	size := len(data) + len(end)
+	e.dst = binary.LittleEndian.AppendUint32(e.dst, uint32(size))
 	e.dst = append(e.dst, data...)
-	e.dst = append(e.dst, "\x00\x00\x00\x00"[:4-len(data)%4]...)
+	e.dst = append(e.dst, end...)
+	e.dst = append(e.dst, "\x00\x00\x00\x00"[:4-size%4]...)
 }

@@ -8,6 +8,23 @@ import (
 	"iter"
 )
 
+// emptyLine ends the header fields of a stored record, as adobe/blackhole has it
+// and its assembly of a request needs it. A Request and a Response are without.
+var emptyLine = []byte("\r\n")
+
+// withoutEmptyLine returns header fields without the line that ends them. Those
+// that were recorded before version 0.2 have none.
+func withoutEmptyLine(lines []byte) []byte {
+	fields, ok := bytes.CutSuffix(lines, emptyLine)
+	switch {
+	case !ok || len(fields) > 0 && fields[len(fields)-1] != '\n':
+		return lines
+	case len(fields) == 0:
+		return nil
+	}
+	return fields
+}
+
 // AppendField adds the line of one header field to dst.
 func AppendField(dst []byte, name, value string) []byte {
 	dst = append(dst, name...)
@@ -17,7 +34,7 @@ func AppendField(dst []byte, name, value string) []byte {
 }
 
 // EachField yields name and value of "Name: value" lines in their order. Empty
-// lines are passed over: adobe/blackhole ends its headers with one.
+// lines are passed over.
 func EachField(lines []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		for line := range bytes.Lines(lines) {

@@ -72,7 +72,7 @@ func TestFlatcReadsOurRecords(t *testing.T) {
 	if err := json.Unmarshal(decoded, &got); err != nil {
 		t.Fatalf("decoding what flatc wrote: %v\n%s", err, decoded)
 	}
-	if got.ID != "order-17" || got.URI != string(r.URI) || got.Headers != "Host: shop.test\r\n" || got.Error != string(r.Error) ||
+	if got.ID != "order-17" || got.URI != string(r.URI) || got.Headers != "Host: shop.test\r\n\r\n" || got.Error != string(r.Error) ||
 		len(got.Body) != len(r.Body) || got.Body[255] != 255 || got.TimeNS != r.TimeNS || got.BodySize != r.BodySize ||
 		got.Response.Status != 503 || got.Response.DurationNS != 70_000_000 {
 		t.Errorf("flatc reads a record as %s", decoded)

@@ -69,13 +69,15 @@ func FuzzRecord(f *testing.F) {
 func FuzzEncoder(f *testing.F) {
 	f.Add([]byte("1"), []byte("GET"), []byte("/"), []byte("Host: h\r\n"), []byte("body"), []byte(""), int64(1), uint64(2), 200)
 	f.Fuzz(func(t *testing.T, id, method, uri, headers, body, other []byte, time int64, size uint64, status int) {
+		lines := func(text []byte) []byte { return append(bytes.Clone(text), "\r\n"...) }
+		headers = lines(headers)
 		want := &Request{
 			ID: id, Method: method, URI: uri, Headers: headers, Body: body, TimeNS: time, BodySize: size,
 			Scheme: other, Host: uri, Proto: method, Remote: id, Trailers: headers, Error: other,
 		}
 		if status > 0 && status < 1<<16 {
 			want.Response = &Response{
-				Status: status, Headers: other, Body: body, BodySize: size, Trailers: uri, DurationNS: time, Error: id,
+				Status: status, Headers: lines(other), Body: body, BodySize: size, Trailers: uri, DurationNS: time, Error: id,
 			}
 		}
 		got, err := readAll(bytes.NewReader(encode(want, want)))

@@ -15,6 +15,22 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// TestFilesFromBefore reads what version 0.1 wrote, without the empty line.
+func TestFilesFromBefore(t *testing.T) {
+	for _, name := range []string{"samples.fbf", "samples.fbf.lz4"} {
+		content, err := os.ReadFile(filepath.Join("testdata", "before", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := mustReadAll(t, bytes.NewReader(content))
+		for i, want := range samples() {
+			if !bytes.Equal(encode(got[i]), encode(want)) {
+				t.Errorf("%s: record %d is read as something else than was written", name, i)
+			}
+		}
+	}
+}
+
 // TestGoldenFiles pins the bytes that the encoder writes.
 func TestGoldenFiles(t *testing.T) {
 	plain := encode(samples()...)

@@ -5,15 +5,13 @@ package recording
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/pierrec/lz4/v4"
-
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/fb"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording/frame"
 )
 
 const (
@@ -29,6 +27,7 @@ const (
 type Reader struct {
 	source  *bufio.Reader
 	records *bufio.Reader // source, or what the LZ4 frames in it hold
+	frames  *frame.Reader // nil if there are none
 	buffer  []byte
 	offset  int64
 	count   int64
@@ -45,8 +44,13 @@ func NewReader(r io.Reader) *Reader {
 	return &Reader{source: bufio.NewReaderSize(r, readAhead)}
 }
 
-// Offset tells where the next record begins, in uncompressed bytes.
+// Offset returns where the next record begins, in uncompressed bytes.
 func (r *Reader) Offset() int64 { return r.offset }
+
+// Unfinished reports, once Next has returned io.EOF, whether the recording has
+// ended without its end mark: it is still being written, or its writer was
+// killed. Only compressed recordings have one.
+func (r *Reader) Unfinished() bool { return r.frames != nil && r.frames.Unfinished() }
 
 // Next returns the next record. At the end of a whole recording, and of an
 // empty one, the error is io.EOF; at a cut or damaged place it is a
@@ -92,25 +96,17 @@ func (r *Reader) sniff() error {
 		return io.EOF
 	case err != nil && !errors.Is(err, io.EOF):
 		return r.damage(err)
-	case isFrame(start):
-		r.records = bufio.NewReaderSize(lz4.NewReader(r.source), readAhead)
+	case frame.Is(start):
+		r.frames = frame.NewReader(r.source, nil)
+		r.records = bufio.NewReaderSize(r.frames, readAhead)
 	default:
 		r.records = r.source
 	}
 	return nil
 }
 
-// isFrame tells whether an LZ4 frame, perhaps one to be skipped, starts so. Of
-// a start cut short it says what it may have become.
-func isFrame(start []byte) bool {
-	if len(start) == 4 && start[0]&0xf0 == 0x50 && bytes.Equal(start[1:], []byte{0x2a, 0x4d, 0x18}) {
-		return true
-	}
-	return bytes.HasPrefix([]byte{0x04, 0x22, 0x4d, 0x18}, start)
-}
-
 // length reads the length of the next record. By the FlatBuffer's first bytes,
-// which point into it, it tells a length from the start of some other file.
+// which point into it, a length is known from the start of some other file.
 func (r *Reader) length() (int, error) {
 	prefix, err := r.records.Peek(prefixSize)
 	switch {

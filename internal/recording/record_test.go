@@ -124,7 +124,7 @@ func TestWhatIsEncodedIsReadBack(t *testing.T) {
 	for size := range 70 { // every padding
 		requests = append(requests, &Request{
 			ID: make([]byte, random.IntN(40)), Method: []byte("PUT"), URI: make([]byte, size), Body: make([]byte, random.IntN(9000)),
-			Trailers: make([]byte, random.IntN(5)), TimeNS: random.Int64(), Response: &Response{Headers: make([]byte, random.IntN(5)), BodySize: random.Uint64()},
+			Trailers: make([]byte, random.IntN(5)), TimeNS: random.Int64(), Response: &Response{Headers: append(make([]byte, random.IntN(5)), "\r\n"...), BodySize: random.Uint64()},
 		})
 	}
 	plain := encode(requests...)

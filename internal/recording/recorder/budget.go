@@ -34,15 +34,15 @@ type budget struct {
 	stop     sync.Once
 
 	mu       sync.Mutex
-	room     chan struct{} // closed when there is room again
+	freed    chan struct{} // closed when memory has come free
 	borrower *Draft        // whose body goes beyond the limit
 }
 
 func newBudget(limit int64, drop bool, flush func()) *budget {
-	return &budget{limit: limit, drop: drop, flush: flush, room: make(chan struct{}), stopping: make(chan struct{})}
+	return &budget{limit: limit, drop: drop, flush: flush, freed: make(chan struct{}), stopping: make(chan struct{})}
 }
 
-// grow gets n bytes for the body of a draft.
+// grow reserves n bytes for the body of a draft.
 func (b *budget) grow(ctx context.Context, d *Draft, n int64) error {
 	return b.take(ctx, n, func() bool { return b.lend(d) })
 }
@@ -57,7 +57,7 @@ func (b *budget) lend(d *Draft) bool {
 	return b.borrower == d
 }
 
-// complete gets the bytes that a complete record of some size lacks, and
+// complete reserves the bytes that a complete record of some size lacks, and
 // counts it among those that wait for the disk.
 func (b *budget) complete(ctx context.Context, size, lacks int64) error {
 	counted := false
@@ -76,7 +76,7 @@ func (b *budget) complete(ctx context.Context, size, lacks int64) error {
 	return nil
 }
 
-// take gets n bytes, beyond the limit if that is allowed. If there are none it
+// take reserves n bytes, beyond the limit if that is allowed. If there are none it
 // fails or waits, as configured.
 func (b *budget) take(ctx context.Context, n int64, beyond func() bool) error {
 	if b.fits(n) {
@@ -95,14 +95,14 @@ func (b *budget) take(ctx context.Context, n int64, beyond func() bool) error {
 			b.mu.Unlock()
 			return nil
 		}
-		room := b.room
+		freed := b.freed
 		b.mu.Unlock()
 		b.flush()
 		if b.drop {
 			return errFull
 		}
 		select {
-		case <-room:
+		case <-freed:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-b.stopping:
@@ -111,7 +111,7 @@ func (b *budget) take(ctx context.Context, n int64, beyond func() bool) error {
 	}
 }
 
-// fits takes n bytes if the limit lets it.
+// fits reserves n bytes if the limit lets it.
 func (b *budget) fits(n int64) bool {
 	for {
 		used := b.used.Load()
@@ -129,7 +129,7 @@ func (b *budget) release(n int64) {
 	b.used.Add(-n)
 	if b.waiters.Load() > 0 {
 		b.mu.Lock()
-		b.makeRoom()
+		b.wake()
 		b.mu.Unlock()
 	}
 }
@@ -140,14 +140,15 @@ func (b *budget) repay(d *Draft) {
 	defer b.mu.Unlock()
 	if b.borrower == d {
 		b.borrower = nil
-		b.makeRoom()
+		b.wake()
 	}
 }
 
-func (b *budget) makeRoom() {
-	close(b.room)
-	b.room = make(chan struct{})
+// wake has those who wait look again.
+func (b *budget) wake() {
+	close(b.freed)
+	b.freed = make(chan struct{})
 }
 
-// stopWaiting ends all waiting for room, now and later.
+// stopWaiting ends all waiting for memory, now and later.
 func (b *budget) stopWaiting() { b.stop.Do(func() { close(b.stopping) }) }

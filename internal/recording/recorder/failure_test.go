@@ -258,14 +258,14 @@ func TestPanicOfTheWriterEndsNothing(t *testing.T) {
 	})
 }
 
-// panickyFile panics in its second write, halfway.
+// panickyFile panics when its second block is written, halfway.
 type panickyFile struct {
 	*os.File
 	writes int
 }
 
 func (f *panickyFile) Write(p []byte) (int, error) {
-	if f.writes++; f.writes == 2 {
+	if f.writes++; f.writes == 3 {
 		_, _ = f.File.Write(p[:len(p)/2])
 		panic("halfway")
 	}
@@ -315,18 +315,19 @@ func (o *panickyObserver) Adopted(path string, lost int64) {
 
 func TestPanicBetweenWritesLeavesNoFileOpen(t *testing.T) {
 	dir := t.TempDir()
+	left, _ := recordingOf(t, Compression{})
 	synctest.Test(t, func(t *testing.T) {
 		w := newWitness()
 		r := New(testOptions(dir), &panickyObserver{witness: w})
-		addText(t, r, "1", "x")
+		addText(t, r, "early", "x")
 		time.Sleep(2 * time.Second)
-		if err := os.WriteFile(filepath.Join(dir, leftBehind+".fbf.lz4"+openExtension), []byte("no frame"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, leftBehind+".fbf.lz4"+openExtension), left, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * tidyEvery)
-		addText(t, r, "2", "x")
+		addText(t, r, "late", "x")
 		r.Close()
-		if got := bodies(t, dir); len(got) != 2 || len(w.adoptedSoFar()) != 1 || w.failures(WriteFile) != 1 {
+		if got := bodies(t, dir); len(got) != 8 || len(w.adoptedSoFar()) != 1 || w.failures(WriteFile) != 1 {
 			t.Errorf("got %v, adopted %v, %d failures", got, w.adoptedSoFar(), w.failures(WriteFile))
 		}
 	})

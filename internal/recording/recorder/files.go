@@ -4,51 +4,62 @@
 package recorder
 
 import (
-	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording/frame"
 )
 
 // files is the file that is being written and those around it.
 type files struct {
 	options  *Options
 	troubles *troubles
-	create   func(*Options, time.Time) (*output, error)
+	create   createFunc
 	current  *output
+	left     bool            // a file is left behind that can be finished
+	strange  map[string]bool // files that have a name of ours and are no recordings
 }
 
-var errGone = errors.New("the file that was being written was moved or deleted")
+var (
+	errGone    = errors.New("the file that was being written was moved or deleted")
+	errStrange = errors.New("is not a recording, and left as it is")
+)
 
-// append writes a frame of some records. If a file does not take it, another
-// is tried.
-func (f *files) append(frame []byte, records int) bool {
+// append writes the blocks of a batch, and returns how many bytes they take on
+// disk. If a file does not take them, another is tried.
+func (f *files) append(blocks []byte, b *batch) (int64, bool) {
 	if f.current != nil && f.current.gone() {
 		f.troubles.failed(LostFile, errGone, "", 0)
-		f.abandon()
+		_ = f.current.close() // wherever it is, it is whole
+		f.current = nil
 	}
-	if f.current != nil && f.current.size > 0 && f.current.size+int64(len(frame)) > int64(f.options.RotateSize) {
+	if f.current != nil && f.current.size > 0 && f.current.size+int64(len(blocks))+frame.EndSize > int64(f.options.RotateSize) {
 		f.rotate()
 	}
 	fresh := f.current == nil
-	if fresh && !f.open(records) {
-		return false
+	if fresh && !f.open(b.count) {
+		return 0, false
 	}
-	err := f.current.append(frame)
+	disk, err := f.current.append(blocks, b.records)
 	if err != nil && !fresh {
 		f.troubles.failed(WriteFile, err, "", 0)
 		f.finish()
-		if !f.open(records) {
-			return false
+		if !f.open(b.count) {
+			return 0, false
 		}
-		err = f.current.append(frame)
+		disk, err = f.current.append(blocks, b.records)
 	}
 	if err != nil {
-		f.troubles.failed(WriteFile, err, NotWritten, records)
+		f.troubles.failed(WriteFile, err, NotWritten, b.count)
 		f.finish()
 	}
-	return err == nil
+	return disk, err == nil
 }
 
 // open makes a new file for some records, which are lost if none can be made.
@@ -95,18 +106,28 @@ func (f *files) finish() {
 		return
 	}
 	path, err := f.current.finish()
+	size := f.current.size
+	f.current = nil
 	switch {
 	case err != nil:
+		f.left = true
 		f.troubles.failed(FinishFile, err, "", 0)
 	case path != "":
-		f.troubles.observer.Finished(path, f.current.size)
-		f.clean(time.Now())
+		if !f.options.Compression.none {
+			f.troubles.observer.Recorded(0, 0, frame.EndSize)
+		}
+		f.troubles.observer.Finished(path, size)
+		if f.left { // the disk takes something again
+			f.tidy(time.Now())
+		} else {
+			f.clean(time.Now())
+		}
 	}
-	f.current = nil
 }
 
 // tidy finishes what crashes have left behind and deletes what is outdated.
 func (f *files) tidy(now time.Time) {
+	f.left = false
 	entries, err := os.ReadDir(f.options.Dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return
@@ -117,16 +138,116 @@ func (f *files) tidy(now time.Time) {
 	}
 	for _, entry := range entries {
 		path := filepath.Join(f.options.Dir, entry.Name())
-		if !entry.Type().IsRegular() || !isOpen(f.options.Prefix, entry.Name()) || f.current != nil && path == f.current.path {
-			continue
-		}
-		whole, lost, err := adopt(path)
-		switch {
-		case err != nil && !errors.Is(err, os.ErrNotExist):
-			f.troubles.failed(AdoptFile, err, "", 0)
-		case err == nil && (whole != "" || lost > 0):
-			f.troubles.observer.Adopted(cmp.Or(whole, path), lost)
+		if entry.Type().IsRegular() && isOpen(f.options.Prefix, entry.Name()) && !f.strange[path] && (f.current == nil || path != f.current.path) {
+			f.adopt(path)
 		}
 	}
 	f.clean(now)
+}
+
+// adopt finishes a file that was left behind, unless somebody still writes it.
+func (f *files) adopt(path string) {
+	found, err := repair(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, errStrange):
+		f.strange[path] = true
+		f.troubles.failed(AdoptFile, err, "", 0)
+	case err != nil:
+		f.troubles.failed(AdoptFile, err, "", 0)
+	case found.whole != "":
+		f.troubles.observer.Adopted(found.whole, found.lost)
+	case found.lost > 0:
+		f.troubles.observer.Deleted(path, found.lost, "left behind without a whole record")
+	}
+}
+
+// stored is a whole file in the directory.
+type stored struct {
+	name     string
+	size     int64
+	modified time.Time
+}
+
+// outdated returns the files that a rule lets go, of files sorted from the
+// newest to the oldest. The newest stays within any number and any size.
+func (k Keep) outdated(files []stored, now time.Time) []stored {
+	var total int64
+	for i, file := range files {
+		total += file.size
+		switch {
+		case k.files > 0 && i >= k.files,
+			k.bytes > 0 && total > k.bytes && i > 0,
+			k.age > 0 && now.Sub(file.modified) > k.age:
+			return files[i:]
+		}
+	}
+	return nil
+}
+
+// clean deletes the files that no rule keeps.
+func (f *files) clean(now time.Time) {
+	if len(f.options.Keep) == 0 {
+		return
+	}
+	there, err := f.stored()
+	if err != nil {
+		f.troubles.failed(DeleteFile, err, "", 0)
+		return
+	}
+	for _, rule := range f.options.Keep {
+		outdated := rule.outdated(there, now)
+		there = there[:len(there)-len(outdated)]
+		for _, file := range outdated {
+			f.delete(file, "keep "+rule.String())
+		}
+	}
+}
+
+// delete deletes a file if it is a recording.
+func (f *files) delete(file stored, why string) {
+	path := filepath.Join(f.options.Dir, file.name)
+	err := checkRecording(path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	switch {
+	case err == nil:
+		f.troubles.observer.Deleted(path, file.size, why)
+	case errors.Is(err, os.ErrNotExist):
+	default:
+		f.strange[path] = errors.Is(err, errStrange)
+		f.troubles.failed(DeleteFile, err, "", 0)
+	}
+}
+
+// checkRecording returns an error if a file does not begin like a recording, or
+// one that is damaged.
+func checkRecording(path string) error {
+	file, err := recording.OpenFile(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := file.Next(); errors.Is(err, recording.ErrNotRecording) {
+		return fmt.Errorf("%s %w", path, errStrange)
+	}
+	return nil
+}
+
+// stored returns the whole files of the directory, the newest first.
+func (f *files) stored() ([]stored, error) {
+	entries, err := os.ReadDir(f.options.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var there []stored
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err == nil && info.Mode().IsRegular() && isWhole(f.options.Prefix, entry.Name()) && !f.strange[filepath.Join(f.options.Dir, entry.Name())] {
+			there = append(there, stored{name: entry.Name(), size: info.Size(), modified: info.ModTime()})
+		}
+	}
+	slices.SortFunc(there, func(a, b stored) int { return strings.Compare(b.name, a.name) })
+	return there, nil
 }

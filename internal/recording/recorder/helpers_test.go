@@ -36,11 +36,12 @@ type witness struct {
 	failed    map[Operation]int
 	finished  []string
 	adopted   map[string]int64
+	deleted   map[string]string
 	reports   []Trouble
 }
 
 func newWitness() *witness {
-	return &witness{dropped: make(map[Reason]int), failed: make(map[Operation]int), adopted: make(map[string]int64)}
+	return &witness{dropped: make(map[Reason]int), failed: make(map[Operation]int), adopted: make(map[string]int64), deleted: make(map[string]string)}
 }
 
 func (w *witness) note(what func()) {
@@ -58,10 +59,13 @@ func (w *witness) Finished(path string, _ int64) {
 	w.note(func() { w.finished = append(w.finished, path) })
 }
 func (w *witness) Adopted(path string, lost int64) { w.note(func() { w.adopted[path] = lost }) }
-func (w *witness) Report(t Trouble)                { w.note(func() { w.reports = append(w.reports, t) }) }
-func (w *witness) droppedFor(r Reason) (n int)     { w.note(func() { n = w.dropped[r] }); return n }
-func (w *witness) failures(o Operation) (n int)    { w.note(func() { n = w.failed[o] }); return n }
-func (w *witness) recordedSoFar() (n int)          { w.note(func() { n = w.recorded }); return n }
+func (w *witness) Deleted(path string, _ int64, why string) {
+	w.note(func() { w.deleted[path] = why })
+}
+func (w *witness) Report(t Trouble)             { w.note(func() { w.reports = append(w.reports, t) }) }
+func (w *witness) droppedFor(r Reason) (n int)  { w.note(func() { n = w.dropped[r] }); return n }
+func (w *witness) failures(o Operation) (n int) { w.note(func() { n = w.failed[o] }); return n }
+func (w *witness) recordedSoFar() (n int)       { w.note(func() { n = w.recorded }); return n }
 func (w *witness) adoptedSoFar() (m map[string]int64) {
 	w.note(func() { m = maps.Clone(w.adopted) })
 	return m

@@ -7,21 +7,33 @@ package recorder
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
-// TestStoredFramesByCommand has the lz4 command check the frames.
-func TestStoredFramesByCommand(t *testing.T) {
-	var frames, want bytes.Buffer
-	for _, size := range storedSizes {
-		block := []byte(noise(size))
-		want.Write(block)
-		writeStored(&frames, block)
+// TestFilesByCommand has the lz4 command check and unpack a file of many flushes.
+func TestFilesByCommand(t *testing.T) {
+	o := testOptions(t.TempDir())
+	w := newWitness()
+	r := New(o, w)
+	for i := range 40 {
+		addText(t, r, fmt.Sprint(i), noise(i*i*100))
+		r.flush()
+		eventually(t, "the record is on disk", func() bool { return w.recordedSoFar() == i+1 })
 	}
-	command := exec.Command("lz4", "-d", "-c")
-	command.Stdin = &frames
-	if got, err := command.Output(); err != nil || !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("lz4: got %d of %d bytes, error %v", len(got), want.Len(), err)
+	r.Close()
+	path := filepath.Join(o.Dir, filesIn(t, o.Dir)[0])
+	if out, err := exec.Command("lz4", "-t", path).CombinedOutput(); err != nil {
+		t.Errorf("lz4 -t: %v\n%s", err, out)
+	}
+	plain := filepath.Join(t.TempDir(), "plain.fbf")
+	if out, err := exec.Command("lz4", "-d", path, plain).CombinedOutput(); err != nil {
+		t.Fatalf("lz4 -d: %v\n%s", err, out)
+	}
+	if content, err := os.ReadFile(plain); err != nil || int64(len(content)) != w.raw || !bytes.Contains(content, []byte("shop.test")) {
+		t.Errorf("got %d bytes of %d, error %v", len(content), w.raw, err)
 	}
 }

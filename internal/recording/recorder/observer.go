@@ -3,7 +3,12 @@
 
 package recorder
 
-// Observer learns what becomes of records and files. Its methods are called
+import (
+	"sync"
+	"time"
+)
+
+// Observer is notified of what becomes of records and files. Its methods are called
 // from several goroutines and must not wait.
 type Observer interface {
 	// Recorded counts records that are on disk, with their size before and
@@ -16,15 +21,18 @@ type Observer interface {
 	// Failed counts something that did not work.
 	Failed(operation Operation)
 
-	// Finished tells of a file that is whole.
+	// Finished is called for a file that is whole, with its size in bytes.
 	Finished(path string, size int64)
 
-	// Adopted tells of a file that a crash left behind and that is whole now,
-	// without the bytes of a half-written end. If nothing else was in it, the
-	// file is gone.
+	// Adopted is called for a file that a crash left behind and that is whole
+	// now, without the bytes of a half-written end.
 	Adopted(path string, lost int64)
 
-	// Report tells of trouble for the log: at once, then every minute that it lasts.
+	// Deleted is called for a file that is gone, with its size in bytes and why.
+	Deleted(path string, size int64, why string)
+
+	// Report is called with trouble for the log: at once, then every minute that
+	// it lasts.
 	Report(trouble Trouble)
 }
 
@@ -66,4 +74,56 @@ type Trouble struct {
 	Err       error // the last one
 	Times     int
 	Lost      int // records
+}
+
+// reportEvery is the least time between two reports of the same operation.
+const reportEvery = time.Minute
+
+// troubles gathers what goes wrong so that a log gets a line a minute.
+type troubles struct {
+	observer Observer
+	mu       sync.Mutex
+	of       map[Operation]*pending
+}
+
+type pending struct {
+	Trouble
+	reported time.Time
+}
+
+func newTroubles(o Observer) *troubles {
+	return &troubles{observer: o, of: make(map[Operation]*pending)}
+}
+
+// failed counts a failure and the records lost by it.
+func (t *troubles) failed(operation Operation, err error, reason Reason, lost int) {
+	t.observer.Failed(operation)
+	if lost > 0 {
+		t.observer.Dropped(reason, lost)
+	}
+	t.mu.Lock()
+	p := t.of[operation]
+	if p == nil {
+		p = &pending{Trouble: Trouble{Operation: operation}}
+		t.of[operation] = p
+	}
+	p.Err = err
+	p.Times++
+	p.Lost += lost
+	t.mu.Unlock()
+	t.report(false)
+}
+
+// report sends the reports that are due, or all that are not sent.
+func (t *troubles) report(all bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	for _, p := range t.of {
+		if p.Times > 0 && (all || now.Sub(p.reported) >= reportEvery) {
+			t.observer.Report(p.Trouble)
+			p.Trouble = Trouble{Operation: p.Operation}
+			p.reported = now
+		}
+	}
 }

@@ -6,21 +6,71 @@ package recorder
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording/frame"
 )
 
-// output is a file that is being written. It is a whole recording after every
-// append.
-type output struct {
-	file   storage
-	path   string // with .tmp
-	info   os.FileInfo
-	size   int64
-	opened time.Time
+const (
+	openExtension  = ".tmp"
+	plainExtension = ".fbf"
+	lz4Extension   = ".lz4"
+)
+
+// fileName returns a name that sorts by time and is most probably unique.
+func fileName(o *Options, now time.Time) string {
+	now = now.UTC()
+	return fmt.Sprintf("%s_%s_%06d-%08x%s", o.Prefix, now.Format("20060102T150405Z"), now.Nanosecond()/1000, rand.Uint32(), o.Compression.extension())
 }
+
+// ownName is the form of the names that fileName returns, past the prefix.
+var ownName = regexp.MustCompile(`^_(\d{8}T\d{6}Z)_\d{6}-[0-9a-f]{8}\.fbf(\.lz4)?$`)
+
+// isWhole reports whether a whole recording of the prefix has such a name.
+func isWhole(prefix, name string) bool {
+	rest, ok := strings.CutPrefix(name, prefix)
+	match := ownName.FindStringSubmatch(rest)
+	if !ok || match == nil {
+		return false
+	}
+	_, err := time.Parse("20060102T150405Z", match[1])
+	return err == nil
+}
+
+// isOpen reports whether a recording that is being written, or was when its
+// writer ended, has such a name.
+func isOpen(prefix, name string) bool {
+	whole, ok := strings.CutSuffix(name, openExtension)
+	return ok && isWhole(prefix, whole)
+}
+
+// extension is what file names end in.
+func (c Compression) extension() string {
+	if c.none {
+		return plainExtension
+	}
+	return plainExtension + lz4Extension
+}
+
+// output is a file that is being written. All that it has can be read after
+// every append.
+type output struct {
+	file       storage
+	path       string // with .tmp
+	info       os.FileInfo
+	size       int64
+	compressed bool
+	content    frame.Hash // of the records, if they are compressed
+	opened     time.Time
+}
+
+// createFunc opens a new file.
+type createFunc func(*Options, time.Time) (*output, error)
 
 // storage is what an output needs of its file.
 type storage interface {
@@ -52,6 +102,9 @@ func create(o *Options, now time.Time) (*output, error) {
 			return nil, err
 		}
 		out, err := prepare(file, path, os.FileMode(o.Mode), now)
+		if out != nil {
+			out.compressed = !o.Compression.none
+		}
 		if out != nil || err != nil {
 			return out, err
 		}
@@ -80,39 +133,89 @@ func prepare(file *os.File, path string, mode os.FileMode, now time.Time) (*outp
 	return &output{file: file, path: path, info: info, opened: now}, nil
 }
 
-// isAt tells whether a path still leads to the file.
+// isAt reports whether a path still leads to the file.
 func isAt(path string, info os.FileInfo) bool {
 	there, err := os.Lstat(path)
 	return err == nil && os.SameFile(there, info)
 }
 
-// append writes a frame or nothing of it.
-func (out *output) append(frame []byte) error {
-	n, err := out.file.Write(frame)
+// append writes blocks of records, in the first of which a file without any
+// begins, or nothing of them. It returns how many bytes they take on disk.
+func (out *output) append(blocks, records []byte) (int64, error) {
+	before := out.size
+	if out.compressed && before == 0 {
+		if err := out.write([]byte(frame.Header)); err != nil {
+			return 0, err
+		}
+	}
+	if err := out.write(blocks); err != nil {
+		if before == 0 && out.size > 0 {
+			err = errors.Join(err, out.cut(0))
+		}
+		return 0, err
+	}
+	if out.compressed {
+		out.content.Add(records)
+	}
+	return out.size - before, nil
+}
+
+// write writes data or nothing of it.
+func (out *output) write(data []byte) error {
+	n, err := out.file.Write(data)
 	if err == nil {
 		out.size += int64(n)
 		return nil
 	}
 	if n > 0 {
-		if cut := out.file.Truncate(out.size); cut != nil {
-			err = errors.Join(err, cut)
-		}
+		err = errors.Join(err, out.cut(out.size))
 	}
 	return err
 }
 
-// gone tells whether the file was moved away or deleted.
+func (out *output) cut(size int64) error {
+	err := out.file.Truncate(size)
+	if err == nil {
+		out.size = size
+	}
+	return err
+}
+
+// gone reports whether the file was moved away or deleted.
 func (out *output) gone() bool { return !isAt(out.path, out.info) }
 
-// finish closes the file and gives it its name, or removes it if nothing is in it.
-func (out *output) finish() (string, error) {
-	err := out.file.Close()
-	if out.size == 0 {
-		return "", errors.Join(err, os.Remove(out.path))
+// close writes the end of the file and closes it.
+func (out *output) close() error {
+	var err error
+	if out.compressed && out.size > 0 {
+		err = out.write(frame.AppendEnd(nil, &out.content))
 	}
-	if err != nil {
+	return errors.Join(err, out.file.Close())
+}
+
+// finish closes the file and returns the name that it has then, or removes it if
+// nothing is in it. A file whose end was not written keeps its name, and is
+// adopted like what a crash leaves.
+func (out *output) finish() (string, error) {
+	if out.size == 0 {
+		return "", errors.Join(out.close(), os.Remove(out.path))
+	}
+	if err := out.close(); err != nil {
 		return "", err
 	}
 	whole := strings.TrimSuffix(out.path, openExtension)
 	return whole, os.Rename(out.path, whole)
 }
+
+// lockState is what came of trying to lock a file.
+type lockState int
+
+const (
+	locked lockState = iota
+
+	// lockedByOther: another recorder, of this process or any other, writes the file.
+	lockedByOther
+
+	// lockUnknown: the system or the file system has no locks.
+	lockUnknown
+)

@@ -15,122 +15,111 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pierrec/lz4/v4"
-
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording/frame"
 )
 
-// adopt finishes a file that a crash left behind: it cuts off what was not
-// written whole and gives the file its name. It leaves alone what a living
-// recorder writes. An empty name says that there was nothing to adopt.
-func adopt(path string) (whole string, lost int64, err error) {
+// repaired is what became of a file.
+type repaired struct {
+	whole string // its name, if it is whole now
+	lost  int64  // bytes that were cut off; all of them if there is no name
+}
+
+// repair finishes a file that a crash left behind: it keeps all that was written
+// whole, writes the end and gives the file its name, or removes it if nothing
+// is in it. It leaves alone what a living recorder writes, which is no error,
+// and what is no recording, which is errStrange.
+func repair(path string) (repaired, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return "", 0, err
+		return repaired{}, err
 	}
 	defer file.Close()
 	if tryLock(file) != locked {
-		return "", 0, nil
+		return repaired{}, nil
 	}
 	info, err := file.Stat()
 	if err != nil || !isAt(path, info) { // finished by its recorder a moment ago
-		return "", 0, err
+		return repaired{}, err
 	}
-	whole = strings.TrimSuffix(path, openExtension)
-	size, err := wholeSize(file, strings.HasSuffix(whole, lz4Extension))
+	whole := strings.TrimSuffix(path, openExtension)
+	kept, err := wholePart(io.NewSectionReader(file, 0, math.MaxInt64), strings.HasSuffix(whole, lz4Extension))
 	if err != nil {
-		return "", 0, err
+		if errors.Is(err, errStrange) {
+			err = fmt.Errorf("%s %w", path, err)
+		}
+		return repaired{}, err
 	}
-	lost = info.Size() - size
-	if size == 0 {
-		return "", lost, os.Remove(path)
+	lost := info.Size() - kept.Disk
+	if kept.Disk == 0 {
+		return repaired{lost: lost}, os.Remove(path)
 	}
 	if _, err := os.Lstat(whole); err == nil {
-		return "", 0, fmt.Errorf("%s exists", filepath.Base(whole))
+		return repaired{}, fmt.Errorf("%s exists", filepath.Base(whole))
 	}
-	if lost > 0 {
+	var end []byte
+	switch {
+	case kept.Open && kept.Summed:
+		end = frame.AppendEnd(nil, &kept.Content)
+	case kept.Open:
+		end = binary.LittleEndian.AppendUint32(nil, 0)
+	}
+	if len(end) > 0 {
+		if _, err := file.WriteAt(end, kept.Disk); err != nil {
+			return repaired{}, err
+		}
+	}
+	if size := kept.Disk + int64(len(end)); size < info.Size() {
 		if err := file.Truncate(size); err != nil {
-			return "", 0, err
+			return repaired{}, err
 		}
 	}
-	return whole, lost, os.Rename(path, whole)
+	return repaired{whole, lost}, os.Rename(path, whole)
 }
 
-// wholeSize gives the size of a file up to the end of its last whole frame or,
-// if it is not compressed, record. A power failure may have left zeros instead
-// of what was written, so a frame is whole only if its checksums are right.
-func wholeSize(file io.ReaderAt, compressed bool) (int64, error) {
-	next := skipRecord
+// wholePart returns where the part of a file ends that can be kept: up to its
+// last whole record or, if it is compressed, the last block that decodes, with
+// which a record ends, and whose records can be read like all before. A power
+// failure may have left zeros instead of what was written.
+func wholePart(file io.Reader, compressed bool) (frame.Mark, error) {
+	in := bufio.NewReaderSize(file, 64<<10)
+	start, err := in.Peek(4)
+	switch {
+	case len(start) == 0 && errors.Is(err, io.EOF):
+		return frame.Mark{}, nil
+	case err != nil && !errors.Is(err, io.EOF):
+		return frame.Mark{}, err
+	case compressed && !frame.Is(start):
+		return frame.Mark{}, errStrange
+	}
+	var kept frame.Mark
+	var ahead []frame.Mark // blocks that were read, of which records are not yet
+	var source io.Reader = in
 	if compressed {
-		next = skipFrame
+		source = frame.NewReader(in, func(m frame.Mark) { ahead = append(ahead, m) })
 	}
-	var size int64
-	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, math.MaxInt64), 64<<10)
-	for {
-		n, err := next(in)
-		if err == nil && compressed {
-			_, err = io.Copy(io.Discard, lz4.NewReader(io.NewSectionReader(file, size, n)))
+	records := recording.NewReader(source)
+	for err = nil; err == nil; {
+		_, err = records.Next()
+		at := records.Offset()
+		if !compressed {
+			kept.Disk = at
 		}
-		switch {
-		case err == nil:
-			size += n
-		case errors.As(err, new(*fs.PathError)): // the disk, not what is on it
-			return 0, err
-		default:
-			return size, nil
+		for len(ahead) > 0 && ahead[0].Raw <= at {
+			if ahead[0].Raw == at {
+				kept = ahead[0]
+			}
+			ahead = ahead[1:]
 		}
 	}
-}
-
-func skipRecord(in *bufio.Reader) (int64, error) {
-	var length [8]byte
-	if _, err := io.ReadFull(in, length[:]); err != nil {
-		return 0, err
+	switch {
+	case errors.As(err, new(*fs.PathError)): // the disk, not what is on it
+		return frame.Mark{}, err
+	case errors.Is(err, recording.ErrNotRecording):
+		return frame.Mark{}, errStrange
 	}
-	n := binary.LittleEndian.Uint64(length[:])
-	if n == 0 || n > recording.MaxRecord {
-		return 0, errNoFrame
+	if kept.Raw == 0 && compressed {
+		return frame.Mark{}, nil // an empty frame is worth nothing
 	}
-	return int64(n) + 8, discard(in, int64(n))
-}
-
-var errNoFrame = errors.New("no frame starts here")
-
-const (
-	frameMagic   = 0x184D2204
-	frameFlags   = 1<<6 | 1<<5 | 1<<4 | 1<<2 // version 1, independent blocks, checksums of blocks and of the frame
-	uncompressed = 1 << 31
-)
-
-// skipFrame passes over a frame as this package writes it.
-func skipFrame(in *bufio.Reader) (int64, error) {
-	var header [7]byte // magic, flags, block size, header checksum
-	if _, err := io.ReadFull(in, header[:]); err != nil {
-		return 0, err
-	}
-	if binary.LittleEndian.Uint32(header[:]) != frameMagic || header[4] != frameFlags {
-		return 0, errNoFrame
-	}
-	total := int64(len(header))
-	for {
-		var block [4]byte
-		if _, err := io.ReadFull(in, block[:]); err != nil {
-			return 0, err
-		}
-		size := int64(binary.LittleEndian.Uint32(block[:]) &^ uncompressed)
-		rest := size + 4 // with the checksum of the block or, after the last, of the frame
-		if err := discard(in, rest); err != nil {
-			return 0, err
-		}
-		total += 4 + rest
-		if size == 0 {
-			return total, nil
-		}
-	}
-}
-
-// discard passes over n bytes.
-func discard(in *bufio.Reader, n int64) error {
-	_, err := io.CopyN(io.Discard, in, n)
-	return err
+	return kept, nil
 }

@@ -145,7 +145,15 @@ func TestRetention(t *testing.T) {
 		"requests_20261103T000000Z_000001-0000000c.fbf.lz4",
 		"requests_20261104T000000Z_000001-0000000d.fbf.lz4",
 	}
-	others := []string{"notes.txt", "requests_.fbf.lz4", "other_20261101T000000Z_000001-0000000a.fbf.lz4", "requests_20261101T000000Z_000001-0000000a.har"}
+	others := []string{
+		"notes.txt", "requests_.fbf.lz4", "other_20261101T000000Z_000001-0000000a.fbf.lz4", "requests_20261101T000000Z_000001-0000000a.har",
+		"requests_20201130T143500Z_my-own-copy.fbf.lz4", "requests_20261101T000000Z_000001-0000000a-copy.fbf", "requests_20261101T000000Z_000001-0000000A.fbf",
+	}
+	recording, err := os.ReadFile("../testdata/samples.fbf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording = recording[:1000] // cut off, and so damaged
 	for _, tc := range []struct {
 		keep []string
 		want int
@@ -175,23 +183,53 @@ func TestRetention(t *testing.T) {
 			for i, name := range slices.Concat(names, others) {
 				path := filepath.Join(o.Dir, name)
 				age := time.Duration(len(names)-1-i)*24*time.Hour + 10*time.Minute
-				if err := os.WriteFile(path, make([]byte, 1000), 0o600); err != nil {
+				if err := os.WriteFile(path, recording, 0o600); err != nil {
 					t.Fatal(err)
 				}
 				if err := os.Chtimes(path, now, now.Add(-age)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			r := New(o, newWitness())
+			w := newWitness()
+			r := New(o, w)
 			r.Start()
 			r.Close()
 			got := filesIn(t, o.Dir)
+			if len(w.deleted) != len(names)-tc.want {
+				t.Errorf("%q are said to be deleted", w.deleted)
+			}
 			want := slices.Concat(names[len(names)-tc.want:], others)
 			slices.Sort(want)
 			if !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// TestWhatIsNoRecordingStays gives files of the user names like those of
+// recordings.
+func TestWhatIsNoRecordingStays(t *testing.T) {
+	o := testOptions(t.TempDir())
+	o.Keep = []Keep{{files: 1}}
+	names := []string{"requests_20201130T143500Z_000001-0000000a.fbf", "requests_20201130T143500Z_000001-0000000b.fbf.lz4", "requests_20201130T143500Z_000001-0000000c.fbf.lz4.tmp"}
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(o.Dir, name), []byte("all that I have written in my life"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := newWitness()
+	r := New(o, w)
+	for i := range 3 {
+		addText(t, r, fmt.Sprint(i), "x")
+		r.Close()
+	}
+	got := filesIn(t, o.Dir)
+	if len(got) != len(names)+1 || !slices.Equal(got[:len(names)], names) || len(w.deleted) != 2 {
+		t.Errorf("got %q, deleted %q", got, w.deleted)
+	}
+	if w.failures(AdoptFile) != 3 || w.failures(DeleteFile) != 6 { // once by each of the three that run
+		t.Errorf("got %d and %d failures", w.failures(AdoptFile), w.failures(DeleteFile))
 	}
 }
 

@@ -7,10 +7,79 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 )
 
-// mostLanes bounds how many batches are compressed at the same time.
-const mostLanes = 4
+const (
+	// tidyEvery is how often the directory is looked after.
+	tidyEvery = time.Minute
+
+	// flushSteps is how often in flush_every it is looked whether a batch has
+	// become so old that it would be too old the next time.
+	flushSteps = 8
+
+	// endEvery is how often a recorder that was closed looks whether it may end.
+	// Requests that come late, one by one, get a file together.
+	endEvery = time.Second
+)
+
+// run writes what is added until the recorder is closed and nobody uses it. It
+// begins when the one before it has finished.
+func (r *Recorder) run(before <-chan struct{}, finished chan<- struct{}) {
+	<-before
+	defer close(finished)
+	for !r.work() {
+		time.Sleep(time.Second) // after a panic
+	}
+}
+
+// work does what run is for. It is over when it returns true.
+func (r *Recorder) work() (over bool) {
+	w := newWriter(r)
+	defer func() {
+		if p := recover(); p != nil {
+			r.troubles.failed(WriteFile, fmt.Errorf("panic: %v", p), "", 0)
+			w.files.abandon()
+		}
+	}()
+	w.files.tidy(time.Now())
+	tidied, looked := time.Now(), time.Now()
+	tick := time.NewTicker(max(time.Millisecond, min(time.Duration(r.options.FlushEvery)/flushSteps, time.Duration(r.options.RotateEvery/2), endEvery)))
+	defer tick.Stop()
+	for {
+		w.drain()
+		select {
+		case <-r.queue.wake:
+		case done := <-r.finish:
+			last := r.mayEnd()
+			w.finish()
+			r.troubles.report(true)
+			close(done)
+			if last {
+				return true
+			}
+		case now := <-tick.C:
+			r.flushOlder(now.Add(-time.Duration(r.options.FlushEvery) * (flushSteps - 1) / flushSteps))
+			if now.Sub(tidied) >= tidyEvery {
+				w.files.tidy(now)
+				r.troubles.report(false)
+				tidied = now
+			}
+			w.files.retire(now)
+			if now.Sub(looked) >= endEvery {
+				looked = now
+				if r.closing.Load() && r.mayEnd() {
+					w.finish() // what was added by the last to leave
+					r.troubles.report(true)
+					return true
+				}
+			}
+		}
+	}
+}
+
+// maxLanes bounds how many batches are compressed at the same time.
+const maxLanes = 4
 
 // writer takes batches from the queue to the disk.
 type writer struct {
@@ -20,8 +89,8 @@ type writer struct {
 }
 
 func newWriter(r *Recorder) *writer {
-	w := &writer{recorder: r, files: &files{options: &r.options, troubles: r.troubles, create: r.create}}
-	for range max(1, min(runtime.GOMAXPROCS(0)/2, mostLanes)) {
+	w := &writer{recorder: r, files: &files{options: &r.options, troubles: r.troubles, create: r.create, strange: make(map[string]bool)}}
+	for range max(1, min(runtime.GOMAXPROCS(0)/2, maxLanes)) {
 		w.lanes = append(w.lanes, newLane(r.options.Compression))
 	}
 	return w
@@ -29,7 +98,7 @@ func newWriter(r *Recorder) *writer {
 
 // finish writes all that was added and ends the file.
 func (w *writer) finish() {
-	w.recorder.seal()
+	w.recorder.flush()
 	w.drain()
 	w.files.finish()
 }
@@ -75,8 +144,8 @@ func (w *writer) write(l *lane) {
 		r.troubles.failed(WriteFile, l.err, NotWritten, b.count)
 		return
 	}
-	if w.files.append(l.frame, b.count) {
-		r.troubles.observer.Recorded(b.count, int64(len(b.records)), int64(len(l.frame)))
+	if disk, ok := w.files.append(l.blocks, b); ok {
+		r.troubles.observer.Recorded(b.count, int64(len(b.records)), disk)
 	}
 }
 
