@@ -1,0 +1,275 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package compare
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Comparer compares one pair of responses after the other and keeps its
+// buffers, so it is for one goroutine at a time.
+type Comparer struct {
+	rules    *Rules
+	result   Result
+	known    map[string]*knownField
+	round    uint64
+	unpacker unpacker
+
+	oldFields, newFields []field
+	path                 []byte // of the place that is looked at
+	name                 []byte
+	arena                []byte // values that stand nowhere in the responses
+	left, right          []byte // unescaped texts, digits
+
+	oldBody, newBody   []byte
+	oldDoc, newDoc     document
+	oldInner, newInner document // of JSON within a string
+	oldText, newText   []byte
+	list               []uint32
+	index              []entry
+	aligner            aligner
+	oldTime, newTime   int64 // when the requests were sent, 0: unknown
+}
+
+// knownField is a field's name, kept so that it is made only once.
+type knownField struct {
+	name  string
+	round uint64 // of the comparison that saw it last
+	kinds []Kind // seen in it
+}
+
+const (
+	maxKnown       = 4096 // names that a Comparer keeps
+	maxDifferences = 256  // of one comparison
+)
+
+// NewComparer returns a Comparer for one goroutine.
+func NewComparer(rules *Rules) *Comparer {
+	return &Comparer{rules: rules, known: make(map[string]*knownField)}
+}
+
+// Compare returns what differs. The result is valid until the next call.
+func (c *Comparer) Compare(old, new *Response) *Result {
+	c.begin(old, new)
+	if c.unequal() {
+		c.result.Unequal = true
+		return &c.result
+	}
+	if old.Error != new.Error {
+		c.at("error")
+		c.differ(kindOf(textOf(old.Error), textOf(new.Error)), textOf(old.Error), textOf(new.Error))
+	}
+	if old.Status == 0 || new.Status == 0 {
+		c.partial(Broken)
+		return &c.result
+	}
+	if old.Status != new.Status {
+		c.at("status")
+		c.differ(Changed, c.number(old.Status), c.number(new.Status))
+	}
+	same := false
+	switch {
+	case old.Status/100 != new.Status/100:
+		c.partial(ClassOf)
+	case old.Error != "" || new.Error != "":
+		c.partial(Broken)
+	default:
+		same = c.compareBody(old, new)
+	}
+	c.compareFields(c.oldFields, c.newFields, "header", same)
+	if len(old.Trailer) > 0 || len(new.Trailer) > 0 {
+		c.oldFields = appendFields(c.oldFields[:0], old.Trailer)
+		c.newFields = appendFields(c.newFields[:0], new.Trailer)
+		c.compareFields(c.oldFields, c.newFields, "trailer", same)
+	}
+	return &c.result
+}
+
+func (c *Comparer) begin(old, new *Response) {
+	c.round++
+	c.result = Result{Differences: c.result.Differences[:0]}
+	c.arena, c.oldBody, c.newBody = trim(c.arena), trim(c.oldBody), trim(c.newBody)
+	c.left, c.right, c.oldText, c.newText = trim(c.left), trim(c.right), trim(c.oldText), trim(c.newText)
+	c.oldDoc.reset()
+	c.newDoc.reset()
+	c.oldInner.reset()
+	c.newInner.reset()
+	c.list, c.index = trim(c.list), trim(c.index)
+	c.aligner.reset()
+	c.oldFields = appendFields(c.oldFields[:0], old.Header)
+	c.newFields = appendFields(c.newFields[:0], new.Header)
+	c.oldTime, c.newTime = 0, 0
+	if !old.Time.IsZero() && !new.Time.IsZero() {
+		c.oldTime, c.newTime = old.Time.UnixMilli(), new.Time.UnixMilli()
+	}
+}
+
+// trim empties a buffer, and lets go of a large one.
+func trim[T any](buffer []T) []T {
+	if cap(buffer) > keptSize {
+		return nil
+	}
+	return buffer[:0]
+}
+
+func textOf(s string) []byte {
+	if s == "" {
+		return nil
+	}
+	return []byte(s)
+}
+
+// unequal reports whether the header field that must be equal isn't.
+func (c *Comparer) unequal() bool {
+	name := c.rules.requireEqual
+	return name != "" && !bytes.Equal(value(c.oldFields, name), value(c.newFields, name))
+}
+
+func (c *Comparer) partial(why string) {
+	if c.result.Partial == "" {
+		c.result.Partial = why
+	}
+}
+
+func (c *Comparer) at(place string) { c.path = append(c.path[:0], place...) }
+
+// differ notes a difference at c.path, unless one of its kind is noted there.
+func (c *Comparer) differ(kind Kind, old, new []byte) {
+	f, ok := c.known[string(c.path)]
+	if !ok {
+		if len(c.known) >= maxKnown {
+			clear(c.known)
+		}
+		f = &knownField{name: string(c.path)}
+		c.known[f.name] = f
+	}
+	if f.round != c.round {
+		f.round, f.kinds = c.round, f.kinds[:0]
+	}
+	if slices.Contains(f.kinds, kind) {
+		return
+	}
+	if len(c.result.Differences) == maxDifferences {
+		c.partial(TooMany)
+		return
+	}
+	f.kinds = append(f.kinds, kind)
+	d := Difference{Field: f.name, Kind: kind, Old: old, New: new}
+	if kind == Changed {
+		d.Generated = generated(old, new, c.oldTime, c.newTime)
+	}
+	c.result.Differences = append(c.result.Differences, d)
+}
+
+// compareBody compares bodies and reports whether they are the same bytes.
+func (c *Comparer) compareBody(old, new *Response) (same bool) {
+	oldPacking, newPacking := value(c.oldFields, "Content-Encoding"), value(c.newFields, "Content-Encoding")
+	if bytes.Equal(old.Body, new.Body) && bytes.Equal(oldPacking, newPacking) {
+		if old.cut() || new.cut() {
+			c.partial(Truncated)
+		}
+		return true
+	}
+	c.at("body")
+	a, errA := c.unpacker.unpack(c.oldBody, old.Body, oldPacking, c.rules.maxBody, old.cut())
+	b, errB := c.unpacker.unpack(c.newBody, new.Body, newPacking, c.rules.maxBody, new.cut())
+	if len(oldPacking) > 0 && errA == nil {
+		c.oldBody = a
+	}
+	if len(newPacking) > 0 && errB == nil {
+		c.newBody = b
+	}
+	if err := errors.Join(errA, errB); err != nil {
+		why := BadEncoding
+		if errors.Is(err, errTooLarge) {
+			why = TooLarge
+		}
+		c.partial(why)
+		c.differ(Changed, c.digest(old.Body), c.digest(new.Body))
+		return false
+	}
+	switch {
+	case bytes.Equal(a, b):
+	case old.cut() || new.cut():
+		c.partial(Truncated)
+		if n := min(len(a), len(b)); !bytes.Equal(a[:n], b[:n]) {
+			c.differ(Changed, c.digest(a), c.digest(b))
+		}
+	case len(a) == 0:
+		c.differ(Added, nil, c.digest(b))
+	case len(b) == 0:
+		c.differ(Missing, c.digest(a), nil)
+	default:
+		c.compareContent(a, b)
+	}
+	return false
+}
+
+// content is what a body turned out to be.
+type content string
+
+const (
+	isJSON   content = "JSON"
+	isXML    content = "XML"
+	isText   content = "text"
+	isBinary content = "binary"
+)
+
+func (c *Comparer) compareContent(old, new []byte) {
+	a, errA := c.read(&c.oldDoc, old, value(c.oldFields, "Content-Type"))
+	b, errB := c.read(&c.newDoc, new, value(c.newFields, "Content-Type"))
+	if err := errors.Join(errA, errB); err != nil {
+		why := TooMany
+		if errors.Is(err, errTooDeep) {
+			why = TooDeep
+		}
+		c.partial(why)
+		c.differ(Changed, c.digest(old), c.digest(new))
+		return
+	}
+	switch {
+	case a != b && (a == isJSON || a == isXML || b == isJSON || b == isXML):
+		c.differ(Type, c.describe(a, old), c.describe(b, new))
+	case a == isJSON, a == isXML:
+		c.at("$")
+		w := walk{c: c, old: &c.oldDoc, new: &c.newDoc, xml: a == isXML}
+		w.value(0, 0, c.rules.ignore, c.rules.unordered)
+	case a == isText && b == isText && c.compareLines(old, new):
+	default:
+		c.differ(Changed, c.digest(old), c.digest(new))
+	}
+}
+
+// read returns what a body is; JSON and XML are parsed into d then. It fails
+// for a document that is too deep or too large.
+func (c *Comparer) read(d *document, body, contentType []byte) (content, error) {
+	start := bytes.TrimLeft(body, " \t\r\n")
+	what := strings.ToLower(string(contentType))
+	if len(start) > 0 && (start[0] == '{' || start[0] == '[' || strings.Contains(what, "json")) {
+		err := d.parse(body)
+		if err == nil {
+			return isJSON, nil
+		}
+		if !errors.Is(err, errNotJSON) {
+			return "", err
+		}
+	}
+	if bytes.HasPrefix(start, []byte("<?xml")) || strings.Contains(what, "xml") && len(start) > 0 && start[0] == '<' {
+		err := d.parseXML(body)
+		if err == nil {
+			return isXML, nil
+		}
+		if !errors.Is(err, errNotXML) {
+			return "", err
+		}
+	}
+	if bytes.IndexByte(body, 0) < 0 && (strings.HasPrefix(what, "text/") || utf8.Valid(body)) {
+		return isText, nil
+	}
+	return isBinary, nil
+}

@@ -1,0 +1,313 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package compare
+
+import "errors"
+
+const (
+	maxDepth = 500     // levels of JSON that are followed
+	maxNodes = 1 << 18 // values of one document that are looked at
+	keptSize = 1 << 20 // larger buffers are not kept between comparisons
+)
+
+var (
+	errNotJSON = errors.New("it is not JSON")
+	errTooDeep = errors.New("it is nested too deep")
+	errTooMany = errors.New("it has too many values")
+)
+
+// token is what a JSON value begins with.
+type token byte
+
+const (
+	null token = iota
+	boolean
+	number
+	text
+	array
+	object
+)
+
+// node is one value of a document. Values stand in the order of the text, so
+// that what is in an array or object follows it up to next.
+type node struct {
+	start, end  uint32 // of the value; of text without its quotes
+	key, keyEnd uint32 // of the member's name, without quotes
+	next        uint32
+	token       token
+	escaped     bool // the text has a backslash
+	keyEscaped  bool
+	seen        bool   // scratch for matching members
+	hash        uint64 // of the content, 0 until it is asked for
+}
+
+// document is a parsed JSON text.
+type document struct {
+	text  []byte
+	nodes []node
+}
+
+func (d *document) value(n *node) []byte {
+	if n.token == text {
+		return d.text[n.start-1 : n.end+1]
+	}
+	return d.text[n.start:n.end]
+}
+
+// reset lets go of what only an unusually large document needed.
+func (d *document) reset() {
+	d.text = nil
+	if cap(d.nodes) > keptSize/40 {
+		d.nodes = nil
+	}
+}
+
+// parse reads a JSON text. Its strings are not held to UTF-8, since services
+// send others too, and compared byte by byte.
+func (d *document) parse(source []byte) error {
+	d.text, d.nodes = source, d.nodes[:0]
+	if uint64(len(source)) > 1<<31 {
+		return errTooMany
+	}
+	p := scanner{d: d, s: source}
+	p.space()
+	if err := p.value(0, 0, false, 0); err != nil {
+		return err
+	}
+	if p.space(); p.i != len(source) {
+		return errNotJSON
+	}
+	return nil
+}
+
+type scanner struct {
+	d *document
+	s []byte
+	i int
+}
+
+func (p *scanner) space() {
+	for p.i < len(p.s) {
+		switch p.s[p.i] {
+		case ' ', '\n', '\t', '\r':
+			p.i++
+		default:
+			return
+		}
+	}
+}
+
+func (p *scanner) peek() byte {
+	if p.i < len(p.s) {
+		return p.s[p.i]
+	}
+	return 0
+}
+
+func (p *scanner) value(key, keyEnd uint32, keyEscaped bool, depth int) error {
+	if len(p.d.nodes) == maxNodes {
+		return errTooMany
+	}
+	at := len(p.d.nodes)
+	p.d.nodes = append(p.d.nodes, node{start: uint32(p.i), key: key, keyEnd: keyEnd, keyEscaped: keyEscaped})
+	var what token
+	var err error
+	switch c := p.peek(); c {
+	case '{':
+		what, err = object, p.object(depth)
+	case '[':
+		what, err = array, p.array(depth)
+	case '"':
+		var start, end uint32
+		var escaped bool
+		start, end, escaped, err = p.string()
+		n := &p.d.nodes[at]
+		n.start, n.end, n.escaped, n.token, n.next = start, end, escaped, text, uint32(at+1)
+		return err
+	case 't':
+		what, err = boolean, p.word("true")
+	case 'f':
+		what, err = boolean, p.word("false")
+	case 'n':
+		what, err = null, p.word("null")
+	default:
+		what, err = number, p.number()
+	}
+	n := &p.d.nodes[at]
+	n.end, n.token, n.next = uint32(p.i), what, uint32(len(p.d.nodes))
+	return err
+}
+
+func (p *scanner) word(word string) error {
+	if len(p.s)-p.i < len(word) || string(p.s[p.i:p.i+len(word)]) != word {
+		return errNotJSON
+	}
+	p.i += len(word)
+	return nil
+}
+
+func (p *scanner) digits() bool {
+	from := p.i
+	for p.i < len(p.s) && p.s[p.i]-'0' < 10 {
+		p.i++
+	}
+	return p.i > from
+}
+
+func (p *scanner) number() error {
+	if p.peek() == '-' {
+		p.i++
+	}
+	if p.peek() == '0' {
+		p.i++
+	} else if !p.digits() {
+		return errNotJSON
+	}
+	if p.peek() == '.' {
+		if p.i++; !p.digits() {
+			return errNotJSON
+		}
+	}
+	if p.peek()|0x20 == 'e' {
+		if p.i++; p.peek() == '+' || p.peek() == '-' {
+			p.i++
+		}
+		if !p.digits() {
+			return errNotJSON
+		}
+	}
+	return nil
+}
+
+// special marks the bytes that end the plain part of a string.
+var special = func() (t [256]bool) {
+	for c := range 0x20 {
+		t[c] = true
+	}
+	t['"'], t['\\'] = true, true
+	return t
+}()
+
+func (p *scanner) string() (start, end uint32, escaped bool, err error) {
+	p.i++
+	from := p.i
+	for s := p.s; p.i < len(s); {
+		c := s[p.i]
+		if !special[c] {
+			p.i++
+			continue
+		}
+		switch c {
+		case '"':
+			p.i++
+			return uint32(from), uint32(p.i - 1), escaped, nil
+		case '\\':
+			if !p.escape() {
+				return 0, 0, false, errNotJSON
+			}
+			escaped = true
+		default:
+			return 0, 0, false, errNotJSON
+		}
+	}
+	return 0, 0, false, errNotJSON
+}
+
+func (p *scanner) escape() bool {
+	if p.i++; p.i == len(p.s) {
+		return false
+	}
+	switch p.s[p.i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		p.i++
+		return true
+	case 'u':
+		if len(p.s)-p.i < 5 {
+			return false
+		}
+		for _, c := range p.s[p.i+1 : p.i+5] {
+			if _, ok := hexDigit(c); !ok {
+				return false
+			}
+		}
+		p.i += 5
+		return true
+	}
+	return false
+}
+
+func hexDigit(c byte) (rune, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return rune(c - '0'), true
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return rune(c|0x20-'a') + 10, true
+	}
+	return 0, false
+}
+
+func (p *scanner) array(depth int) error {
+	if depth == maxDepth {
+		return errTooDeep
+	}
+	p.i++
+	if p.space(); p.peek() == ']' {
+		p.i++
+		return nil
+	}
+	for {
+		p.space()
+		if err := p.value(0, 0, false, depth+1); err != nil {
+			return err
+		}
+		p.space()
+		switch p.peek() {
+		case ',':
+			p.i++
+		case ']':
+			p.i++
+			return nil
+		default:
+			return errNotJSON
+		}
+	}
+}
+
+func (p *scanner) object(depth int) error {
+	if depth == maxDepth {
+		return errTooDeep
+	}
+	p.i++
+	if p.space(); p.peek() == '}' {
+		p.i++
+		return nil
+	}
+	for {
+		if p.space(); p.peek() != '"' {
+			return errNotJSON
+		}
+		key, keyEnd, escaped, err := p.string()
+		if err != nil {
+			return err
+		}
+		if p.space(); p.peek() != ':' {
+			return errNotJSON
+		}
+		p.i++
+		p.space()
+		if err := p.value(key, keyEnd, escaped, depth+1); err != nil {
+			return err
+		}
+		p.space()
+		switch p.peek() {
+		case ',':
+			p.i++
+		case '}':
+			p.i++
+			return nil
+		default:
+			return errNotJSON
+		}
+	}
+}
