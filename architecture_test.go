@@ -24,6 +24,8 @@ var pure = []string{
 	"internal/latency",
 	"internal/recording",
 	"internal/compare",
+	"internal/endpoint",
+	"internal/jsonpath",
 	"internal/wiremock",
 	"replaycmd/internal/report",
 	"replaycmd/internal/schedule",
@@ -39,6 +41,7 @@ var servers = []string{
 
 // knowsHTTP are the pure packages that reach net/http, each with the reason.
 var knowsHTTP = map[string]string{
+	"internal/compare":  "brotli's library, which has a helper for servers",
 	"internal/wiremock": "http.Header, cookies and methods of requests, and the texts of status codes",
 }
 
