@@ -196,7 +196,7 @@ const markField = "X-Rehearsal-Copy"
 
 // rewriter returns how requests differ from the records.
 func (p *params) rewriter() send.Rewriter {
-	rewriter := send.Rewriter{Set: p.set, Remove: slices.Concat(p.remove, []string{markField})}
+	rewriter := send.Rewriter{Set: p.set, Remove: slices.Concat(p.remove, []string{markField}), OriginForm: p.host != hostPreserve}
 	if p.host != hostPreserve && p.host != hostTarget {
 		rewriter.Host = p.host
 	}

@@ -8,7 +8,10 @@ import (
 	"errors"
 	"net"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
+	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 )
 
 // outcome is what became of a copy.
@@ -81,32 +84,38 @@ func sentWith(status int) outcome {
 	}
 }
 
-// failedWith gives the outcome of a copy that was not answered.
+// failedWith returns the outcome of a copy that was not answered.
 func failedWith(err error) outcome {
-	if isTimeout(err) {
-		return timedOut
-	}
 	if _, ok := errors.AsType[*panicError](err); ok {
 		return failedPanic
 	}
-	exchange, ok := errors.AsType[*http1.Error](err)
-	if !ok {
+	failure, ok := errors.AsType[*http1.Error](err)
+	switch {
+	case !ok && isTimeout(err):
+		return timedOut
+	case !ok:
 		return failedHandler
 	}
-	switch exchange.Stage {
-	case http1.Connect:
+	switch failure.Kind {
+	case http1.Timeout:
+		return timedOut
+	case http1.Refused, http1.Unreachable, http1.DNS:
 		return failedConnect
-	case http1.Handshake:
+	case http1.TLS:
 		return failedTLS
-	case http1.Send:
-		return failedSend
 	case http1.Malformed:
 		return failedResponse
-	case http1.Receive:
+	case http1.CutOff:
+		return failedReceive
+	default:
+	}
+	if failure.Sending {
+		return failedSend
 	}
 	return failedReceive
 }
 
+// isTimeout reports whether the handlers of a shadow have run out of time.
 func isTimeout(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -114,3 +123,64 @@ func isTimeout(err error) bool {
 	timeout, ok := errors.AsType[net.Error](err)
 	return ok && timeout.Timeout()
 }
+
+// durationBuckets reach from a cached answer to the longest sensible timeout.
+var durationBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+
+// collectors count on across reloads.
+var collectors = struct {
+	copies          *prometheus.CounterVec
+	shadowDuration  *prometheus.HistogramVec
+	primaryDuration *prometheus.HistogramVec
+	queued          *prometheus.GaugeVec
+	inFlight        *prometheus.GaugeVec
+}{
+	copies: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "tee", Name: "copies_total",
+		Help: "Copies of requests by what became of them.",
+	}, []string{"tee", "shadow", "outcome"}),
+	shadowDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: "caddy", Subsystem: "tee", Name: "shadow_duration_seconds",
+		Help:    "How long a shadow took to answer a copy in full.",
+		Buckets: durationBuckets,
+	}, []string{"tee", "shadow"}),
+	primaryDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: "caddy", Subsystem: "tee", Name: "primary_duration_seconds",
+		Help:    "How long the primary took for requests that were copied.",
+		Buckets: durationBuckets,
+	}, []string{"tee"}),
+	queued: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Namespace: "caddy", Subsystem: "tee", Name: "queued",
+		Help: "Copies waiting for a shadow.",
+	}, []string{"tee", "shadow"}),
+	inFlight: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Namespace: "caddy", Subsystem: "tee", Name: "in_flight",
+		Help: "Exchanges with a shadow going on.",
+	}, []string{"tee", "shadow"}),
+}
+
+func registerMetrics(registry *prometheus.Registry) error {
+	return metrics.Register(registry,
+		collectors.copies, collectors.shadowDuration, collectors.primaryDuration, collectors.queued, collectors.inFlight)
+}
+
+// shadowMetrics are the metrics of one shadow.
+type shadowMetrics struct {
+	copies           [outcomes]prometheus.Counter
+	duration         prometheus.Observer
+	queued, inFlight prometheus.Gauge
+}
+
+func newShadowMetrics(tee, shadow string) *shadowMetrics {
+	m := &shadowMetrics{
+		duration: collectors.shadowDuration.WithLabelValues(tee, shadow),
+		queued:   collectors.queued.WithLabelValues(tee, shadow),
+		inFlight: collectors.inFlight.WithLabelValues(tee, shadow),
+	}
+	for o := none + 1; o < outcomes; o++ {
+		m.copies[o] = collectors.copies.WithLabelValues(tee, shadow, outcomeNames[o])
+	}
+	return m
+}
+
+func (m *shadowMetrics) count(o outcome) { m.copies[o].Inc() }

@@ -18,7 +18,7 @@ import (
 // urlShadow is a shadow reached by a URL.
 type urlShadow struct {
 	address      *address
-	client       *http1.Client
+	pool         *pool
 	targetHost   bool // Host is that of the URL
 	withoutReuse bool
 }
@@ -33,12 +33,10 @@ func (h *Handler) newURLShadow(rawURL string, trust *tls.Config) (*urlShadow, er
 		address:      a,
 		targetHost:   h.Host == hostTarget,
 		withoutReuse: h.CloseConnections,
-		client: &http1.Client{
-			Network:     a.network,
-			Address:     a.dial,
-			OneShot:     h.CloseConnections,
-			MaxIdle:     h.concurrency(),
-			MaxResponse: maxShadowResponse,
+		pool: &pool{
+			dialer:  http1.Dialer{Network: a.network, Address: a.dial},
+			oneShot: h.CloseConnections,
+			maxIdle: h.concurrency(),
 		},
 	}
 	if a.secure {
@@ -47,7 +45,7 @@ func (h *Handler) newURLShadow(rawURL string, trust *tls.Config) (*urlShadow, er
 			config.ServerName = a.name
 		}
 		config.NextProtos = []string{"http/1.1"}
-		s.client.TLS = config
+		s.pool.dialer.TLS = config
 	}
 	return s, nil
 }
@@ -80,7 +78,7 @@ func (s *urlShadow) exchange(copied *snapshot, deadline time.Time) (int, error) 
 			heads.Put(buf)
 		}
 	}()
-	req := http1.Request{Body: copied.body, BodilessResponse: copied.method == http.MethodHead}
+	req := http1.Request{Body: copied.body, MaxBody: maxShadowResponse}
 	if len(copied.trailer) > 0 {
 		req.Tail = chunkedEnd(copied)
 	}
@@ -90,7 +88,8 @@ func (s *urlShadow) exchange(copied *snapshot, deadline time.Time) (int, error) 
 		req.Body, req.Tail = nil, nil
 	}
 	*buf = req.Head
-	return s.client.Exchange(req, deadline)
+	resp, err := s.pool.exchange(&req, deadline, nil)
+	return resp.Status, err
 }
 
 // appendHead writes the request line and the header.
@@ -129,4 +128,30 @@ func mayHaveBody(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
-func (s *urlShadow) close() { s.client.Close() }
+func (s *urlShadow) close() { s.pool.close() }
+
+// appendChunkedStart ends a header that announces trailers, and begins the body
+// as one chunk.
+func appendChunkedStart(head []byte, copied *snapshot) []byte {
+	head = append(head, "Transfer-Encoding: chunked\r\n"...)
+	for name := range copied.trailer {
+		head = appendField(head, "Trailer", name)
+	}
+	head = append(head, "\r\n"...)
+	if len(copied.body) > 0 {
+		head = strconv.AppendInt(head, int64(len(copied.body)), 16)
+		head = append(head, "\r\n"...)
+	}
+	return head
+}
+
+// chunkedEnd is what follows the body: the last chunk and the trailers.
+func chunkedEnd(copied *snapshot) []byte {
+	var end []byte
+	if len(copied.body) > 0 {
+		end = append(end, "\r\n"...)
+	}
+	end = append(end, "0\r\n"...)
+	end = appendFields(end, copied.trailer, nil)
+	return append(end, "\r\n"...)
+}

@@ -6,7 +6,10 @@ package send
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // Client sends requests over one connection at a time, which it opens when it
@@ -15,14 +18,40 @@ type Client struct {
 	dialer *Dialer
 	ctx    context.Context
 	conn   connection
-	used   time.Time // when the connection carried its last answer
+	used   time.Time // when the connection carried its last response
 }
+
+// connection carries one request at a time.
+type connection interface {
+	// exchange sends a message and reads the response to its end. The
+	// connection can be used again if it reports so.
+	exchange(m *Message, host string, deadline time.Time) (resp Response, reusable bool, err error)
+	// stale reports whether the other side has ended the idle connection.
+	stale() bool
+	close()
+}
+
+// Response is what came back.
+type Response struct {
+	// Status is the final status, within 200 and 999.
+	Status int
+	// Sent and Received are the bytes of the request and of the response.
+	Sent, Received int64
+	// Location is where a redirect leads.
+	Location string
+	// Ended is when the response was complete, or when it was clear that there
+	// will be none.
+	Ended time.Time
+}
+
+// isFinal reports whether a status can be that of the response to a request.
+func isFinal(status int) bool { return status >= 200 && status <= 999 }
 
 // settled is how long a connection must have been idle to be looked at before
 // it is used again: servers don't end connections that were just in use.
 const settled = time.Millisecond
 
-// NewClient gives a client whose connections end with ctx.
+// NewClient returns a client whose connections end with ctx.
 func NewClient(ctx context.Context, dialer *Dialer) *Client {
 	return &Client{dialer: dialer, ctx: ctx}
 }
@@ -35,55 +64,55 @@ func (c *Client) Close() {
 	}
 }
 
-// Send sends a message and reads its answer to the end, from now on at most
+// Send sends a message and reads its response to the end, from now on at most
 // for the timeout. The error is an *Error.
 //
-// A connection that turns out to have ended before any byte of the answer came
+// A connection that turns out to have ended before any byte of the response came
 // is replaced once, if the request may be sent twice by the rules of HTTP.
-func (c *Client) Send(m *Message, now time.Time) (Answer, error) {
+func (c *Client) Send(m *Message, now time.Time) (Response, error) {
 	deadline := now.Add(c.dialer.options.Timeout)
-	answer, err := c.sendOnce(m, now, deadline)
-	if err == nil && answer.Location != "" && c.dialer.options.Redirects > 0 {
-		answer, err = c.follow(m, answer, deadline)
+	resp, err := c.sendOnce(m, now, deadline)
+	if err == nil && resp.Location != "" && c.dialer.options.Redirects > 0 {
+		resp, err = c.follow(m, resp, deadline)
 	}
-	answer.Ended = c.used
+	resp.Ended = c.used
 	if err != nil && c.ctx.Err() != nil {
 		err = fail(Interrupted, err)
 	}
-	return answer, err
+	return resp, err
 }
 
-// sendOnce sends one message, follow-ups not included.
-func (c *Client) sendOnce(m *Message, now, deadline time.Time) (Answer, error) {
+// sendOnce sends one message, and follows no redirect.
+func (c *Client) sendOnce(m *Message, now, deadline time.Time) (Response, error) {
 	if c.conn != nil && now.Sub(c.used) > settled && c.conn.stale() {
 		c.Close()
 	}
 	reused := c.conn != nil
-	answer, err := c.attempt(m, deadline)
-	if err != nil && reused && c.ctx.Err() == nil && again(m, err) {
-		answer, err = c.attempt(m, deadline)
+	resp, err := c.attempt(m, deadline)
+	if err != nil && reused && c.ctx.Err() == nil && repeatable(m, err) {
+		resp, err = c.attempt(m, deadline)
 	}
 	c.used = time.Now()
-	return answer, err
+	return resp, err
 }
 
 // errUnsent says that the server has not looked at the request.
 var errUnsent = errors.New("the connection had ended")
 
-// again says whether a request whose connection had ended may be sent again: if
-// the server has not looked at it, or if no byte of an answer came and twice is as good
-// as once.
-func again(m *Message, err error) bool {
+// repeatable reports whether a request whose connection had ended may be sent
+// again: if the server has not looked at it, or if no byte of a response came and
+// twice is as good as once.
+func repeatable(m *Message, err error) bool {
 	kind := KindOf(err)
 	return errors.Is(err, errUnsent) || m.idempotent() && (kind == Closed || kind == Reset)
 }
 
 // attempt sends a message over the connection at hand or a new one.
-func (c *Client) attempt(m *Message, deadline time.Time) (Answer, error) {
+func (c *Client) attempt(m *Message, deadline time.Time) (Response, error) {
 	if c.conn == nil {
 		conn, err := c.dialer.open(c.ctx, deadline)
 		if err != nil {
-			return Answer{}, err
+			return Response{}, err
 		}
 		c.conn = conn
 	}
@@ -91,9 +120,49 @@ func (c *Client) attempt(m *Message, deadline time.Time) (Answer, error) {
 	if c.dialer.options.TargetHost || len(m.Host) == 0 {
 		host = c.dialer.target.Host
 	}
-	answer, again, err := c.conn.exchange(m, host, deadline)
-	if !again || c.dialer.options.NoKeepAlive {
+	resp, reusable, err := c.conn.exchange(m, host, deadline)
+	if !reusable || c.dialer.options.NoKeepAlive {
 		c.Close()
 	}
-	return answer, err
+	return resp, err
+}
+
+// wholeCopy is the size up to which a message that gets another host is copied
+// with its body, to leave in one piece.
+const wholeCopy = 16 << 10
+
+// connection1 is a connection of HTTP/1.1, over which messages go as they are.
+type connection1 struct {
+	*http1.Conn
+	release func() bool // from the context that ends the connection
+	buf     []byte      // for messages that get another host
+}
+
+func newConnection1(ctx context.Context, conn *http1.Conn) *connection1 {
+	return &connection1{Conn: conn, release: context.AfterFunc(ctx, conn.Abort)}
+}
+
+func (c *connection1) close() {
+	c.release()
+	c.Close()
+}
+
+func (c *connection1) stale() bool { return c.Stale() }
+
+func (c *connection1) exchange(m *Message, host string, deadline time.Time) (Response, bool, error) {
+	req := http1.Request{Head: m.wire}
+	if host != "" {
+		end := len(m.wire)
+		if end > wholeCopy {
+			end = m.bodyAt
+		}
+		c.buf = m.withHost(c.buf[:0], host, end)
+		req.Head, req.Body = c.buf, m.wire[end:]
+	}
+	got, err := c.Exchange(&req, deadline, nil)
+	resp := Response{Status: got.Status, Sent: got.Sent, Received: got.Received, Location: got.Location}
+	if err == nil && !isFinal(got.Status) {
+		err = fail(Malformed, fmt.Errorf("a response of %d that was not asked for", got.Status))
+	}
+	return resp, got.Reusable && err == nil, err
 }

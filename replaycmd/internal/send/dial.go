@@ -4,17 +4,49 @@
 package send
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
-// Options say how requests are sent.
+// The failures of requests are those of internal/http1, whatever the protocol.
+type (
+	// Error is the failure of a request: why it has no response.
+	Error = http1.Error
+	// Kind is a kind of failure.
+	Kind = http1.Kind
+)
+
+// The kinds of failure.
+const (
+	Refused     = http1.Refused
+	Unreachable = http1.Unreachable
+	DNS         = http1.DNS
+	TLS         = http1.TLS
+	Timeout     = http1.Timeout
+	Closed      = http1.Closed
+	Reset       = http1.Reset
+	CutOff      = http1.CutOff
+	Malformed   = http1.Malformed
+	Unsendable  = http1.Unsendable
+	Interrupted = http1.Interrupted
+	Kinds       = http1.Kinds
+)
+
+// KindOf returns the kind of an error of Client.Send.
+func KindOf(err error) Kind { return http1.KindOf(err) }
+
+func fail(kind Kind, err error) *Error { return &Error{Kind: kind, Err: err} }
+
+// Options are how requests are sent.
 type Options struct {
-	// Timeout bounds one request: connecting, sending and the whole answer.
+	// Timeout bounds one request: connecting, sending and the whole response.
 	Timeout time.Duration
 	// Insecure accepts any certificate.
 	Insecure bool
@@ -24,7 +56,7 @@ type Options struct {
 	NoKeepAlive bool
 	// Redirects is how many redirects of one request are followed.
 	Redirects int
-	// TargetHost gives every request the target's host instead of its own.
+	// TargetHost makes the target's host that of every request.
 	TargetHost bool
 	// ServerName is the name asked for in TLS and expected in the
 	// certificate, with or without a port. Default: the target's host.
@@ -37,17 +69,22 @@ type Dialer struct {
 	target  Target
 	options Options
 	tls     *tls.Config
-	http2   *http.Transport
+	http1   http1.Dialer
+	http2   *http.Transport // nil: HTTP/1.1 is spoken
 	opened  atomic.Int64
 }
 
-// NewDialer prepares connections to a target.
+// NewDialer returns a dialer of connections to a target.
 func NewDialer(target Target, options Options) *Dialer {
 	d := &Dialer{target: target, options: options}
 	d.tls = &tls.Config{
-		ServerName:         hostname(orElse(options.ServerName, target.Host)),
+		ServerName:         hostname(cmp.Or(options.ServerName, target.Host)),
 		InsecureSkipVerify: options.Insecure, //nolint:gosec // asked for
 		NextProtos:         []string{"http/1.1"},
+	}
+	d.http1 = http1.Dialer{Network: target.Network, Address: target.Address}
+	if target.TLS {
+		d.http1.TLS = d.tls
 	}
 	if options.HTTP2 {
 		d.http2 = d.transport()
@@ -55,7 +92,7 @@ func NewDialer(target Target, options Options) *Dialer {
 	return d
 }
 
-// hostname takes the port and the brackets off.
+// hostname returns a host without its port and brackets.
 func hostname(hostport string) string {
 	if name, _, err := net.SplitHostPort(hostport); err == nil {
 		return name
@@ -66,17 +103,8 @@ func hostname(hostport string) string {
 	return hostport
 }
 
-// Opened is how many connections were opened.
+// Opened returns how many connections were opened.
 func (d *Dialer) Opened() int64 { return d.opened.Load() }
-
-// dial opens a connection, without TLS.
-func (d *Dialer) dial(ctx context.Context) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, d.target.Network, d.target.Address)
-	if err == nil {
-		d.opened.Add(1)
-	}
-	return conn, err
-}
 
 // open opens a connection and readies it for requests. The connection ends
 // with ctx; the deadline is for opening it.
@@ -86,26 +114,10 @@ func (d *Dialer) open(ctx context.Context, deadline time.Time) (connection, erro
 	if d.http2 != nil {
 		return d.openHTTP2(dialing, ctx)
 	}
-	conn, err := d.dial(dialing)
+	conn, err := d.http1.Dial(dialing)
 	if err != nil {
-		return nil, ofDialing(err)
+		return nil, err
 	}
-	raw := conn
-	if d.target.TLS {
-		secured := tls.Client(conn, d.tls)
-		if err := secured.HandshakeContext(dialing); err != nil {
-			conn.Close()
-			return nil, ofHandshake(err)
-		}
-		conn = secured
-	}
-	return newHTTP1(ctx, conn, raw), nil
-}
-
-// ofHandshake classifies an error of the handshake.
-func ofHandshake(err error) *Error {
-	if kind := ofNetwork(err, TLS); kind == Timeout || kind == Interrupted {
-		return fail(kind, err)
-	}
-	return fail(TLS, err)
+	d.opened.Add(1)
+	return newConnection1(ctx, conn), nil
 }

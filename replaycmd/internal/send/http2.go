@@ -4,6 +4,7 @@
 package send
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,11 +12,16 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
-// transport makes what opens HTTP/2 connections: over TLS, or without by prior
+// transport returns what opens HTTP/2 connections: over TLS, or without by prior
 // knowledge.
 func (d *Dialer) transport() *http.Transport {
 	var protocols http.Protocols
@@ -38,7 +44,7 @@ func (d *Dialer) transport() *http.Transport {
 			secured := tls.Client(conn, config)
 			if err := secured.HandshakeContext(ctx); err != nil {
 				conn.Close()
-				return nil, ofHandshake(err)
+				return nil, http1.HandshakeError(err)
 			}
 			if secured.ConnectionState().NegotiatedProtocol != "h2" {
 				secured.Close()
@@ -47,6 +53,11 @@ func (d *Dialer) transport() *http.Transport {
 			return secured, nil
 		},
 	}
+}
+
+// dial opens a connection without TLS.
+func (d *Dialer) dial(ctx context.Context) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, d.target.Network, d.target.Address)
 }
 
 // http2 is a connection of its own, on which one request goes at a time.
@@ -68,8 +79,9 @@ func (d *Dialer) openHTTP2(ctx context.Context, life context.Context) (connectio
 	}
 	conn, err := d.http2.NewClientConn(ctx, scheme, address)
 	if err != nil {
-		return nil, ofDialing(err)
+		return nil, http1.DialError(err)
 	}
+	d.opened.Add(1)
 	return &http2{ctx: life, conn: conn, scheme: scheme, target: d.target.Host}, nil
 }
 
@@ -77,39 +89,39 @@ func (c *http2) close() { c.conn.Close() }
 
 func (c *http2) stale() bool { return c.conn.Err() != nil }
 
-func (c *http2) exchange(m *Message, host string, deadline time.Time) (Answer, bool, error) {
+func (c *http2) exchange(m *Message, host string, deadline time.Time) (Response, bool, error) {
 	ctx, cancel := context.WithDeadline(c.ctx, deadline)
 	defer cancel()
 	request := c.request(ctx, m, host)
-	if err := sendable(request); err != nil {
-		return Answer{}, true, err
+	if err := checkHTTP2(request); err != nil {
+		return Response{}, true, err
 	}
 	if err := c.conn.Reserve(); err != nil {
-		return Answer{}, false, fail(Closed, errors.Join(errUnsent, err))
+		return Response{}, false, fail(Closed, errors.Join(errUnsent, err))
 	}
 	resp, err := c.conn.RoundTrip(request)
 	if err != nil {
-		return Answer{}, false, c.failure(ctx, err, true)
+		return Response{}, false, c.failure(ctx, err, true)
 	}
 	defer resp.Body.Close()
 	if !isFinal(resp.StatusCode) { // net/http takes any number
-		return Answer{}, false, fail(Malformed, fmt.Errorf("its status is %d", resp.StatusCode))
+		return Response{}, false, fail(Malformed, fmt.Errorf("its status is %d", resp.StatusCode))
 	}
-	answer := Answer{Status: resp.StatusCode, Sent: int64(len(m.Body))}
-	if answer.Status >= 300 && answer.Status < 400 {
-		answer.Location = resp.Header.Get("Location")
+	got := Response{Status: resp.StatusCode, Sent: int64(len(m.Body))}
+	if got.Status >= 300 && got.Status < 400 {
+		got.Location = resp.Header.Get("Location")
 	}
-	if answer.Status == http.StatusNotModified {
-		return answer, c.conn.Err() == nil, nil // its length is that of a body that doesn't come
+	if got.Status == http.StatusNotModified {
+		return got, c.conn.Err() == nil, nil // its length is that of a body that doesn't come
 	}
-	answer.Received, err = io.Copy(io.Discard, resp.Body)
+	got.Received, err = io.Copy(io.Discard, resp.Body)
 	if err != nil {
-		return answer, false, c.failure(ctx, err, false)
+		return got, false, c.failure(ctx, err, false)
 	}
-	return answer, c.conn.Err() == nil, nil
+	return got, c.conn.Err() == nil, nil
 }
 
-// failure classifies an error: before says whether the answer has not begun.
+// failure classifies an error, before the response has begun or after.
 func (c *http2) failure(ctx context.Context, err error, before bool) error {
 	switch {
 	case c.ctx.Err() != nil:
@@ -117,23 +129,89 @@ func (c *http2) failure(ctx context.Context, err error, before bool) error {
 	case ctx.Err() != nil:
 		return fail(Timeout, err)
 	case !before:
-		return within(err)
+		return http1.WithinResponse(err)
 	}
 	if refused(err) {
 		return fail(Closed, errors.Join(errUnsent, err))
 	}
-	kind := ofNetwork(err, Closed)
-	if kind == CutOff {
+	kind := KindOf(err)
+	if kind == CutOff || kind == Malformed {
 		kind = Closed
 	}
 	return fail(kind, err)
 }
 
-// refused says whether the server has said that it didn't look at the request:
-// it is ending the connection, or had too many. net/http has these errors, but
+// refused reports whether the server did not look at the request and said so: it
+// is ending the connection, or had too many. net/http has these errors, but
 // does not export them.
 func refused(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "graceful shutdown GOAWAY") || strings.Contains(text, "REFUSED_STREAM") ||
 		strings.Contains(text, "client conn not usable")
+}
+
+// request is the message in HTTP/2's terms. Its target goes as it is: net/http
+// takes scheme and host off an opaque URL and sends the rest.
+func (c *http2) request(ctx context.Context, m *Message, host string) *http.Request {
+	if host == "" {
+		host = string(m.Host)
+	}
+	target := http1.OriginForm(string(m.Target))
+	if target[0] == '/' {
+		target = c.scheme + "://" + host + target
+	}
+	r := &http.Request{
+		Method: string(m.Method),
+		URL:    &url.URL{Scheme: c.scheme, Host: c.target, Opaque: target},
+		Host:   host,
+		Header: make(http.Header),
+	}
+	for name, value := range m.Fields() {
+		switch http1.FieldOf(name) {
+		case http1.Host, http1.ContentLength, http1.TransferEncoding, http1.Connection, http1.HopByHop:
+		default:
+			key := http.CanonicalHeaderKey(string(name))
+			r.Header[key] = append(r.Header[key], string(value))
+		}
+	}
+	if _, given := r.Header["User-Agent"]; !given {
+		r.Header["User-Agent"] = []string{""} // else net/http adds its own
+	}
+	if m.HasBody() {
+		r.Body = io.NopCloser(bytes.NewReader(m.Body))
+		r.ContentLength = int64(len(m.Body))
+		if m.Chunked {
+			r.ContentLength = -1
+		}
+	}
+	for name, value := range m.Trailers() {
+		if r.Trailer == nil {
+			r.Trailer = make(http.Header)
+		}
+		r.Trailer.Add(string(name), string(value))
+	}
+	return r.WithContext(ctx)
+}
+
+// checkHTTP2 refuses what HTTP/1.1 can carry and HTTP/2 can't, of which net/http's
+// errors look like those of a connection. The error is of kind Unsendable.
+func checkHTTP2(r *http.Request) error {
+	host, err := httpguts.PunycodeHostPort(r.Host)
+	if err != nil || !httpguts.ValidHostHeader(host) {
+		return fail(Unsendable, fmt.Errorf("'%s' is not a host that HTTP/2 can carry", r.Host))
+	}
+	path := strings.TrimPrefix(r.URL.Opaque, r.URL.Scheme+"://"+host)
+	if r.Method != http.MethodConnect && path != "*" && !strings.HasPrefix(path, "/") {
+		return fail(Unsendable, fmt.Errorf("'%s' is not a path that HTTP/2 can carry", path))
+	}
+	for _, fields := range []http.Header{r.Header, r.Trailer} {
+		for name, values := range fields {
+			for _, value := range values {
+				if !httpguts.ValidHeaderFieldValue(value) {
+					return fail(Unsendable, fmt.Errorf("the value of field '%s' can't go over HTTP/2", name))
+				}
+			}
+		}
+	}
+	return nil
 }

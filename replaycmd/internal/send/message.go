@@ -4,7 +4,6 @@
 package send
 
 import (
-	"bytes"
 	"iter"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
@@ -20,9 +19,9 @@ type Message struct {
 	Host []byte
 	// Body is the body without its framing.
 	Body []byte
-	// Chunked says that the body goes in chunks, followed by trailers.
+	// Chunked reports whether the body goes in chunks, followed by trailers.
 	Chunked bool
-	// Truncated says that the recording has only the beginning of the body.
+	// Truncated reports whether the recording has only the beginning of the body.
 	Truncated bool
 
 	wire     []byte // the whole of it
@@ -32,28 +31,28 @@ type Message struct {
 	trailers []byte // part of wire
 }
 
-// Fields gives the header fields that follow Host, in order, framing included.
+// Fields returns the header fields that follow Host, in order, framing included.
 func (m *Message) Fields() iter.Seq2[[]byte, []byte] {
 	return recording.EachField(m.wire[m.fieldsAt : m.bodyAt-len(crlf)])
 }
 
-// Trailers gives the trailer fields, in order.
+// Trailers returns the trailer fields, in order.
 func (m *Message) Trailers() iter.Seq2[[]byte, []byte] { return recording.EachField(m.trailers) }
 
-// Size is how many bytes the message keeps in memory.
+// Size returns how many bytes the message keeps in memory.
 func (m *Message) Size() int { return cap(m.wire) }
 
-// withHost appends a part of the message, from its start on, with another host.
-func (m *Message) withHost(buf []byte, host string, part []byte) []byte {
-	buf = append(buf, part[:m.hostAt]...)
+// withHost appends the message up to an end with another host.
+func (m *Message) withHost(buf []byte, host string, end int) []byte {
+	buf = append(buf, m.wire[:m.hostAt]...)
 	buf = append(buf, host...)
-	return append(buf, part[m.hostAt+len(m.Host):]...)
+	return append(buf, m.wire[m.hostAt+len(m.Host):end]...)
 }
 
-// HasBody says whether anything follows the head.
+// HasBody reports whether anything follows the head.
 func (m *Message) HasBody() bool { return len(m.wire) > m.bodyAt }
 
-// idempotent says whether sending the request twice is the same as sending it
+// idempotent reports whether sending the request twice is the same as sending it
 // once (RFC 9110, section 9.2.2).
 func (m *Message) idempotent() bool {
 	switch string(m.Method) {
@@ -79,8 +78,5 @@ func (m *Message) reset() {
 
 var crlf = []byte("\r\n")
 
-// clean says whether a value can stand in a line.
-func clean(value []byte) bool { return !bytes.ContainsAny(value, "\r\n\x00") }
-
-// Bytes gives the whole message as it is written to a connection.
+// Bytes returns the whole message as it is written to a connection.
 func (m *Message) Bytes() []byte { return m.wire }

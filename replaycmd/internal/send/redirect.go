@@ -10,13 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
 // follow follows redirects, over this connection while they stay with the
-// target and over one of their own where they leave it. The answer is the last
+// target and over one of their own where they leave it. The response is the last
 // one, with the bytes of all.
-func (c *Client) follow(m *Message, answer Answer, deadline time.Time) (Answer, error) {
+func (c *Client) follow(m *Message, resp Response, deadline time.Time) (Response, error) {
 	at := c
 	defer func() {
 		if at != c {
@@ -24,17 +25,17 @@ func (c *Client) follow(m *Message, answer Answer, deadline time.Time) (Answer, 
 			c.used = at.used
 		}
 	}()
-	for hop := 0; hop < c.dialer.options.Redirects && answer.Location != ""; hop++ {
+	for hop := 0; hop < c.dialer.options.Redirects && resp.Location != ""; hop++ {
 		from := at.url(m)
-		to, err := from.Parse(answer.Location)
+		to, err := from.Parse(resp.Location)
 		if err != nil {
-			return answer, nil // nowhere to follow it to: the redirect is the answer
+			return resp, nil // nowhere to follow it to: the redirect is the answer
 		}
 		leaves := !strings.EqualFold(to.Host, from.Host) || to.Scheme != from.Scheme
 		if leaves && !at.serves(to) {
 			target, err := ParseTarget(to.Scheme + "://" + to.Host)
 			if err != nil {
-				return answer, nil
+				return resp, nil
 			}
 			if at != c {
 				at.Close()
@@ -44,22 +45,22 @@ func (c *Client) follow(m *Message, answer Answer, deadline time.Time) (Answer, 
 			at = NewClient(c.ctx, NewDialer(target, options))
 		}
 		next := new(Message)
-		if err := redirect(next, m, answer.Status, to, leaves); err != nil {
-			return answer, nil
+		if err := redirect(next, m, resp.Status, to, leaves); err != nil {
+			return resp, nil
 		}
-		before := answer
-		answer, err = at.sendOnce(next, time.Now(), deadline)
-		answer.Sent += before.Sent
-		answer.Received += before.Received
+		before := resp
+		resp, err = at.sendOnce(next, time.Now(), deadline)
+		resp.Sent += before.Sent
+		resp.Received += before.Received
 		if err != nil {
-			return answer, err
+			return resp, err
 		}
 		m = next
 	}
-	return answer, nil
+	return resp, nil
 }
 
-// url is where a message goes, as its answer sees it.
+// url returns where a message goes, as its response sees it.
 func (c *Client) url(m *Message) *url.URL {
 	u := &url.URL{Scheme: "http", Host: string(m.Host), Path: "/"}
 	if c.dialer.target.TLS {
@@ -74,13 +75,13 @@ func (c *Client) url(m *Message) *url.URL {
 	return u
 }
 
-// serves says whether the client's target is the host of a URL.
+// serves reports whether the client's target is the host of a URL.
 func (c *Client) serves(u *url.URL) bool {
 	target, err := ParseTarget(u.Scheme + "://" + u.Host)
 	return err == nil && target.TLS == c.dialer.target.TLS && target.Address == c.dialer.target.Address
 }
 
-// redirect makes the request that follows an answer: a GET without a body where
+// redirect writes the request that follows an answer: a GET without a body where
 // browsers make it one, and no credentials for another host.
 func redirect(next, m *Message, status int, to *url.URL, leaves bool) error {
 	r := recording.Request{Method: m.Method, URI: []byte(to.RequestURI()), Host: []byte(to.Host), Body: m.Body, Trailers: m.trailers}
@@ -90,16 +91,16 @@ func redirect(next, m *Message, status int, to *url.URL, leaves bool) error {
 		r.Method, r.Body, r.Trailers = []byte(http.MethodGet), nil, nil
 	}
 	for name, value := range m.Fields() {
-		ofBody := kindOf(name) != plain || len(name) > 8 && equalFold(name[:8], "content-")
+		ofBody := http1.FieldOf(name) != http1.EndToEnd || len(name) > 8 && strings.EqualFold(string(name[:8]), "content-")
 		if get && ofBody || leaves && isCredential(name) {
 			continue
 		}
-		r.Headers = appendField(r.Headers, name, value)
+		r.Headers = http1.AppendField(r.Headers, name, value)
 	}
 	return new(Rewriter).Write(next, &r)
 }
 
-// isCredential says whether a field is meant for the host it was sent to.
+// isCredential reports whether a field is meant for the host it was sent to.
 func isCredential(name []byte) bool {
-	return slices.ContainsFunc([]string{"Authorization", "Cookie", "Proxy-Authorization"}, func(n string) bool { return equalFold(name, n) })
+	return slices.ContainsFunc([]string{"Authorization", "Cookie", "Proxy-Authorization"}, func(n string) bool { return strings.EqualFold(string(name), n) })
 }

@@ -13,22 +13,31 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
 // Rewriter turns records into messages. Its zero value changes nothing but
 // what belongs to the recorded connection and not to the request.
 type Rewriter struct {
-	Host   string   // the value of every Host field, unless it is empty
-	Set    []Field  // fields that replace those of the same name
-	Remove []string // names of fields that are left out
-	Close  bool     // every request asks to close its connection
+	// Host is the value of every Host field, unless it is empty. It implies
+	// OriginForm.
+	Host string
+	// OriginForm makes a target that names its server as well a path and a
+	// query, so that the Host field decides.
+	OriginForm bool
+	// Set are fields that replace those of the same name.
+	Set []Field
+	// Remove are names of fields that are left out.
+	Remove []string
+	// Close makes every request ask to close its connection.
+	Close bool
 }
 
 // Field is a header field.
 type Field struct{ Name, Value string }
 
-// ParseField reads a field written as `Name: value`.
+// ParseField parses a field written as `Name: value`.
 func ParseField(text string) (Field, error) {
 	name, value, found := strings.Cut(text, ":")
 	value = strings.TrimSpace(value)
@@ -40,14 +49,14 @@ func ParseField(text string) (Field, error) {
 
 // CheckName refuses names of fields that other options decide.
 func CheckName(name string) error {
-	switch kindOf([]byte(name)) {
-	case hostField:
+	switch http1.FieldOf(name) {
+	case http1.Host:
 		return errors.New("the Host field is given with --host")
-	case contentLength, transferEncoding:
+	case http1.ContentLength, http1.TransferEncoding:
 		return fmt.Errorf("%s follows from the body", name)
-	case connectionField:
+	case http1.Connection, http1.HopByHop:
 		return fmt.Errorf("%s belongs to the connection: see --no-keepalive", name)
-	case trailer, plain:
+	default:
 	}
 	if !httpguts.ValidHeaderFieldName(name) {
 		return fmt.Errorf("'%s' is not the name of a header field", name)
@@ -55,24 +64,28 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Write makes the message of a record. A record that is no valid request is an
-// Error of kind Unsendable.
+// Write writes the message of a record. The error for a record that is not a
+// valid request is an Error of kind Unsendable.
 func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 	m.reset()
-	if !isToken(r.Method) || !isTarget(r.URI) {
-		return fail(Unsendable, fmt.Errorf("'%s %s' is no request line", r.Method, r.URI))
+	if !http1.IsToken(r.Method) || !http1.IsTarget(r.URI) {
+		return fail(Unsendable, fmt.Errorf("'%s %s' is not a request line", r.Method, r.URI))
+	}
+	target := r.URI
+	if w.OriginForm || w.Host != "" {
+		target = http1.OriginForm(target)
 	}
 	m.Truncated = r.Truncated()
 	recordedHost, options := connectionFields(r)
 	if w.Host != "" {
 		recordedHost = []byte(w.Host)
 	}
-	if !clean(recordedHost) {
+	if !http1.IsLine(recordedHost) {
 		return fail(Unsendable, errors.New("its Host has a line break"))
 	}
 
 	out := m.wire
-	out = append(append(append(out, r.Method...), ' '), r.URI...)
+	out = append(append(append(out, r.Method...), ' '), target...)
 	out = append(out, " HTTP/1.1\r\nHost: "...)
 	m.hostAt = len(out)
 	out = append(append(out, recordedHost...), crlf...)
@@ -80,48 +93,48 @@ func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 	framed := false
 	m.Chunked = len(r.Trailers) > 0 || isChunked(r)
 	for name, value := range recording.EachField(r.Headers) {
-		if !isToken(name) || !clean(value) {
-			return fail(Unsendable, fmt.Errorf("'%s' is no header field", name))
+		if !http1.IsToken(name) || !http1.IsLine(value) {
+			return fail(Unsendable, fmt.Errorf("'%s' is not a header field", name))
 		}
-		switch kindOf(name) {
-		case hostField, connectionField:
+		switch http1.FieldOf(name) {
+		case http1.Host, http1.Connection, http1.HopByHop:
 			continue
-		case contentLength, transferEncoding:
+		case http1.ContentLength, http1.TransferEncoding:
 			if !framed {
 				out = m.appendFraming(out, name, len(r.Body))
 				framed = true
 			}
 			continue
-		case trailer:
+		case http1.Trailer:
 			if !m.Chunked {
 				continue
 			}
-		case plain:
+		default:
 			if options != nil && options[lower(name)] {
 				continue
 			}
 		}
 		if !w.drops(name) {
-			out = appendField(out, name, value)
+			out = http1.AppendField(out, name, value)
 		}
 	}
 	if !framed && (len(r.Body) > 0 || m.Chunked) {
 		out = m.appendFraming(out, nil, len(r.Body))
 	}
 	for _, f := range w.Set {
-		out = appendField(out, []byte(f.Name), []byte(f.Value))
+		out = http1.AppendField(out, f.Name, f.Value)
 	}
 	if w.Close {
 		out = append(out, "Connection: close\r\n"...)
 	}
 	out = append(out, crlf...)
 	m.bodyAt = len(out)
-	m.finish(out, r, len(recordedHost))
+	m.finish(out, r, len(target), len(recordedHost))
 	return nil
 }
 
 // finish appends the body and points the parts into the wire bytes.
-func (m *Message) finish(out []byte, r *recording.Request, hostLen int) {
+func (m *Message) finish(out []byte, r *recording.Request, targetLen, hostLen int) {
 	bodyAt, trailersAt, trailersEnd := len(out), 0, 0
 	if !m.Chunked {
 		out = append(out, r.Body...)
@@ -134,8 +147,8 @@ func (m *Message) finish(out []byte, r *recording.Request, hostLen int) {
 		out = append(out, "0\r\n"...)
 		trailersAt = len(out)
 		for name, value := range recording.EachField(r.Trailers) {
-			if isToken(name) && clean(value) && kindOf(name) == plain {
-				out = appendField(out, name, value)
+			if http1.IsToken(name) && http1.IsLine(value) && http1.FieldOf(name) == http1.EndToEnd {
+				out = http1.AppendField(out, name, value)
 			}
 		}
 		trailersEnd = len(out)
@@ -143,7 +156,7 @@ func (m *Message) finish(out []byte, r *recording.Request, hostLen int) {
 	}
 	m.wire = out
 	m.Method = out[:len(r.Method)]
-	m.Target = out[len(r.Method)+1 : len(r.Method)+1+len(r.URI)]
+	m.Target = out[len(r.Method)+1 : len(r.Method)+1+targetLen]
 	m.Host = out[m.hostAt : m.hostAt+hostLen]
 	m.Body = out[bodyAt : bodyAt+len(r.Body)]
 	m.trailers = out[trailersAt:trailersEnd]
@@ -153,43 +166,44 @@ func (m *Message) finish(out []byte, r *recording.Request, hostLen int) {
 // recorded spelling of its name if that is the right one.
 func (m *Message) appendFraming(out, name []byte, length int) []byte {
 	if m.Chunked {
-		if kindOf(name) != transferEncoding {
+		if http1.FieldOf(name) != http1.TransferEncoding {
 			name = []byte("Transfer-Encoding")
 		}
-		return appendField(out, name, []byte("chunked"))
+		return http1.AppendField(out, name, "chunked")
 	}
-	if kindOf(name) != contentLength {
+	if http1.FieldOf(name) != http1.ContentLength {
 		name = []byte("Content-Length")
 	}
 	out = append(append(out, name...), ": "...)
 	return append(strconv.AppendInt(out, int64(length), 10), crlf...)
 }
 
-// drops says whether fields of this name are removed or replaced.
+// drops reports whether fields of this name are removed or replaced.
 func (w *Rewriter) drops(name []byte) bool {
-	return slices.ContainsFunc(w.Remove, func(n string) bool { return equalFold(name, n) }) ||
-		slices.ContainsFunc(w.Set, func(f Field) bool { return equalFold(name, f.Name) })
+	return slices.ContainsFunc(w.Remove, func(n string) bool { return strings.EqualFold(string(name), n) }) ||
+		slices.ContainsFunc(w.Set, func(f Field) bool { return strings.EqualFold(string(name), f.Name) })
 }
 
-// connectionFields gives the record's host and the names, in lower case, of the
+// connectionFields returns the record's host and the names, in lower case, of the
 // fields that its Connection fields declare to be of the connection.
 func connectionFields(r *recording.Request) (hostValue []byte, options map[string]bool) {
 	for name, value := range recording.EachField(r.Headers) {
-		switch kindOf(name) {
-		case hostField:
+		switch http1.FieldOf(name) {
+		case http1.Host:
 			if hostValue == nil {
 				hostValue = value
 			}
-		case connectionField:
-			if equalFold(name, "connection") && !equalFold(value, "keep-alive") && !equalFold(value, "close") {
-				if options == nil {
-					options = make(map[string]bool)
-				}
-				for option := range bytes.SplitSeq(value, []byte(",")) {
-					options[lower(bytes.TrimSpace(option))] = true
-				}
+		case http1.Connection:
+			if bytes.EqualFold(value, keepAlive) || bytes.EqualFold(value, closes) {
+				continue
 			}
-		case contentLength, transferEncoding, trailer, plain:
+			if options == nil {
+				options = make(map[string]bool)
+			}
+			for option := range bytes.SplitSeq(value, []byte(",")) {
+				options[lower(bytes.TrimSpace(option))] = true
+			}
+		default:
 		}
 	}
 	if hostValue == nil {
@@ -198,18 +212,15 @@ func connectionFields(r *recording.Request) (hostValue []byte, options map[strin
 	return hostValue, options
 }
 
+var keepAlive, closes = []byte("keep-alive"), []byte("close")
+
 func lower(name []byte) string { return string(bytes.ToLower(name)) }
 
 func isChunked(r *recording.Request) bool {
 	for name := range recording.EachField(r.Headers) {
-		if kindOf(name) == transferEncoding {
+		if http1.FieldOf(name) == http1.TransferEncoding {
 			return true
 		}
 	}
 	return false
-}
-
-func appendField(out, name, value []byte) []byte {
-	out = append(append(out, name...), ": "...)
-	return append(append(out, value...), crlf...)
 }

@@ -54,10 +54,15 @@ func TestWhatGoesOverTheWire(t *testing.T) {
 			record("POST", "/", "0123456789abcdef", "Host: a", "Transfer-Encoding: gzip, chunked", "X: y"),
 			"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n10\r\n0123456789abcdef\r\n0\r\n\r\n",
 		},
-		"no chunk":      {Rewriter{}, record("POST", "/", "", "Host: a", "Transfer-Encoding: chunked"), "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
-		"chunks win":    {Rewriter{}, record("POST", "/", "b", "Host: a", "Content-Length: 7", "Transfer-Encoding: chunked"), "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nb\r\n0\r\n\r\n"},
-		"trailers":      {Rewriter{}, trailed, "POST / HTTP/1.1\r\nHost: a\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\nX-Sum: 42\r\n\r\n"},
-		"trailers none": {Rewriter{}, record("POST", "/", "b", "Host: a", "Trailer: X-Sum"), "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nb"},
+		"no chunk":                         {Rewriter{}, record("POST", "/", "", "Host: a", "Transfer-Encoding: chunked"), "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
+		"chunks win":                       {Rewriter{}, record("POST", "/", "b", "Host: a", "Content-Length: 7", "Transfer-Encoding: chunked"), "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nb\r\n0\r\n\r\n"},
+		"trailers":                         {Rewriter{}, trailed, "POST / HTTP/1.1\r\nHost: a\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\nX-Sum: 42\r\n\r\n"},
+		"trailers none":                    {Rewriter{}, record("POST", "/", "b", "Host: a", "Trailer: X-Sum"), "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nb"},
+		"a proxy's target":                 {Rewriter{}, record("GET", "http://shop.test/a?b", "", "Host: shop.test"), "GET http://shop.test/a?b HTTP/1.1\r\nHost: shop.test\r\n\r\n"},
+		"a proxy's target, another host":   {Rewriter{Host: "stage.test"}, record("GET", "http://shop.test/a?b", "", "Host: shop.test"), "GET /a?b HTTP/1.1\r\nHost: stage.test\r\n\r\n"},
+		"a proxy's target, the target's":   {Rewriter{OriginForm: true}, record("GET", "https://shop.test?b", "", "Host: shop.test"), "GET /?b HTTP/1.1\r\nHost: shop.test\r\n\r\n"},
+		"a proxy's target without a path":  {Rewriter{Host: "stage.test"}, record("GET", "http://shop.test", "", "Host: shop.test"), "GET / HTTP/1.1\r\nHost: stage.test\r\n\r\n"},
+		"a target of every server remains": {Rewriter{Host: "stage.test"}, record("OPTIONS", "*", "", "Host: shop.test"), "OPTIONS * HTTP/1.1\r\nHost: stage.test\r\n\r\n"},
 		"rewriting": {
 			Rewriter{Host: "www.test", Set: []Field{{"X", "1"}, {"x", "2"}}, Remove: []string{"cookie"}, Close: true},
 			record("GET", "/", "", "Host: a", "X: old", "Cookie: a=b", "Y: z"),
@@ -73,13 +78,17 @@ func TestWhatGoesOverTheWire(t *testing.T) {
 		if got := string(m.Bytes()); got != tc.want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, tc.want)
 		}
-		if string(m.Method) != string(tc.request.Method) || string(m.Target) != string(tc.request.URI) || string(m.Body) != string(tc.request.Body) {
+		target := string(tc.request.URI)
+		if strings.HasPrefix(name, "a proxy's") {
+			target = strings.Fields(tc.want)[1]
+		}
+		if string(m.Method) != string(tc.request.Method) || string(m.Target) != target || string(m.Body) != string(tc.request.Body) {
 			t.Errorf("%s: the parts are %q %q %q", name, m.Method, m.Target, m.Body)
 		}
 		if m.Truncated != (name == "a body that is cut") {
 			t.Errorf("%s: truncated %v", name, m.Truncated)
 		}
-		if got := string(m.withHost(nil, "other", m.wire)); !strings.Contains(got, " HTTP/1.1\r\nHost: other\r\n") || len(got) != len(tc.want)-len(m.Host)+len("other") {
+		if got := string(m.withHost(nil, "other", len(m.wire))); !strings.Contains(got, " HTTP/1.1\r\nHost: other\r\n") || len(got) != len(tc.want)-len(m.Host)+len("other") {
 			t.Errorf("%s: with another host: %q", name, got)
 		}
 	}

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package send sends requests to targets over connections of its own, exactly
-// as they were recorded, and says what became of each.
+// as they were recorded, and returns what became of each.
 package send
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -29,7 +30,7 @@ type Target struct {
 
 const targetForms = "expected http://host:port, https://host:port, host:port or unix//path/to/socket"
 
-// ParseTarget reads a target: `[NAME=]URL`, with `host:port` for
+// ParseTarget parses a target: `[NAME=]URL`, with `host:port` for
 // `http://host:port` and Caddy's `unix//path` for a socket.
 func ParseTarget(text string) (Target, error) {
 	name, address, err := cutName(text)
@@ -38,9 +39,9 @@ func ParseTarget(text string) (Target, error) {
 	}
 	if path, ok := strings.CutPrefix(address, "unix/"); ok {
 		if path == "" {
-			return Target{}, fmt.Errorf("'%s' names no socket: %s", text, targetForms)
+			return Target{}, fmt.Errorf("'%s' has no path to a socket: %s", text, targetForms)
 		}
-		return Target{Name: orElse(name, address), URL: address, Network: "unix", Address: path, Host: "localhost"}, nil
+		return Target{Name: cmp.Or(name, address), URL: address, Network: "unix", Address: path, Host: "localhost"}, nil
 	}
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
@@ -49,11 +50,11 @@ func ParseTarget(text string) (Target, error) {
 	if err != nil {
 		return Target{}, fmt.Errorf("'%s' is not a target: %v", text, err)
 	}
-	target.Name = orElse(name, target.Host)
+	target.Name = cmp.Or(name, target.Host)
 	return target, nil
 }
 
-// cutName takes the NAME= off. A name has none of the characters of which
+// cutName cuts the NAME= off. A name has none of the characters of which
 // every address has one, so that an = further on belongs to the address.
 func cutName(text string) (name, address string, err error) {
 	name, address, found := strings.Cut(text, "=")
@@ -104,17 +105,10 @@ func fromURL(text string) (Target, error) {
 		return Target{}, fmt.Errorf("its port is missing; %s", targetForms)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return Target{}, fmt.Errorf("port '%s' is not within 1 and 65535", port)
+		return Target{}, fmt.Errorf("port '%s' is not valid: expected 1 to 65535", port)
 	}
 	return Target{
 		URL: u.Scheme + "://" + u.Host, TLS: u.Scheme == "https",
 		Network: "tcp", Address: net.JoinHostPort(u.Hostname(), port), Host: u.Host,
 	}, nil
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }

@@ -47,7 +47,7 @@ func TestParseTargetSaysWhatIsWrong(t *testing.T) {
 		"localhost:http":         "invalid port",
 		"http://":                "no host",
 		"a b":                    "invalid character",
-		"unix/":                  "names no socket",
+		"unix/":                  "has no path to a socket",
 		"name=":                  "no host",
 	} {
 		_, err := ParseTarget(text)

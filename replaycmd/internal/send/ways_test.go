@@ -75,7 +75,7 @@ func serve(t *testing.T, handler http.Handler, secure bool, network string) Targ
 	return target
 }
 
-// newClient gives a client to the target with a generous timeout.
+// newClient returns a client to the target with a generous timeout.
 func newClient(t *testing.T, target Target, options Options) *Client {
 	t.Helper()
 	if options.Timeout == 0 {
@@ -88,7 +88,7 @@ func newClient(t *testing.T, target Target, options Options) *Client {
 	return client
 }
 
-// record gives a record of a request; the fields are lines without their ends.
+// record returns a record of a request; the fields are lines without their ends.
 func record(method, target, body string, fields ...string) *recording.Request {
 	r := &recording.Request{Method: []byte(method), URI: []byte(target), Body: []byte(body)}
 	for _, field := range fields {
@@ -106,8 +106,8 @@ func message(t *testing.T, r *recording.Request) *Message {
 	return m
 }
 
-// mustSend sends a record and expects an answer.
-func mustSend(t *testing.T, client *Client, r *recording.Request) Answer {
+// mustSend sends a record and expects a response.
+func mustSend(t *testing.T, client *Client, r *recording.Request) Response {
 	t.Helper()
 	answer, err := client.Send(message(t, r), time.Now())
 	if err != nil {
@@ -116,7 +116,7 @@ func mustSend(t *testing.T, client *Client, r *recording.Request) Answer {
 	return answer
 }
 
-// next gives what a handler has seen.
+// next returns what a handler has seen.
 func next[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
 	select {
@@ -129,3 +129,16 @@ func next[T any](t *testing.T, c <-chan T) T {
 }
 
 func isHTTP2(w way) bool { return strings.HasPrefix(w.name, "HTTP/2") }
+
+// contextUntil returns a context that ends with a channel.
+func contextUntil(end <-chan struct{}) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		select {
+		case <-end:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}

@@ -3,28 +3,19 @@
 
 //go:build unix
 
-package send
+package http1
 
 import (
-	"net"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// ended says whether an idle connection has anything to read: its end, or what
-// no one asked for.
-func ended(conn net.Conn) bool {
-	socket, ok := conn.(syscall.Conn)
-	if !ok {
-		return false
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return true
-	}
+// hasInput reports whether there is anything to read from a socket: its end, or
+// what nobody asked for.
+func hasInput(socket syscall.RawConn) bool {
 	var errPeek error
-	err = raw.Control(func(fd uintptr) {
+	err := socket.Control(func(fd uintptr) {
 		var one [1]byte
 		_, _, errPeek = unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
 	})

@@ -1,0 +1,158 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package http1
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Field is what a header field is to a message on its way: part of it, or of the
+// connection and the framing.
+type Field uint8
+
+// The kinds of fields.
+const (
+	EndToEnd         Field = iota // part of the message
+	Host                          // where it goes
+	ContentLength                 // the length of the body
+	TransferEncoding              // chunks
+	Trailer                       // the names of the fields behind the chunks
+	Connection                    // names fields that are of the connection
+	HopByHop                      // of the connection: Keep-Alive, Proxy-Connection, Upgrade, HTTP2-Settings
+	TE                            // which encodings and trailers the sender takes
+	Expect                        // whether it waits before it sends the body
+	Proxy                         // between the client and a proxy: Proxy-Authenticate, Proxy-Authorization
+)
+
+// FieldOf returns the kind of the field with this name, in whatever case. The
+// length of a name decides most of it.
+func FieldOf[T string | []byte](name T) Field {
+	switch len(name) {
+	case len("TE"):
+		if fold(name, "te") {
+			return TE
+		}
+	case len("Host"):
+		if fold(name, "host") {
+			return Host
+		}
+	case len("Expect"):
+		if fold(name, "expect") {
+			return Expect
+		}
+	case len("Upgrade"): // and len("Trailer")
+		if fold(name, "upgrade") {
+			return HopByHop
+		}
+		if fold(name, "trailer") {
+			return Trailer
+		}
+	case len("Connection"): // and len("Keep-Alive")
+		if fold(name, "connection") {
+			return Connection
+		}
+		if fold(name, "keep-alive") {
+			return HopByHop
+		}
+	case len("Content-Length"): // and len("HTTP2-Settings")
+		if fold(name, "content-length") {
+			return ContentLength
+		}
+		if fold(name, "http2-settings") {
+			return HopByHop
+		}
+	case len("Proxy-Connection"):
+		if fold(name, "proxy-connection") {
+			return HopByHop
+		}
+	case len("Transfer-Encoding"):
+		if fold(name, "transfer-encoding") {
+			return TransferEncoding
+		}
+	case len("Proxy-Authenticate"):
+		if fold(name, "proxy-authenticate") {
+			return Proxy
+		}
+	case len("Proxy-Authorization"):
+		if fold(name, "proxy-authorization") {
+			return Proxy
+		}
+	}
+	return EndToEnd
+}
+
+// fold reports whether a text is the same as one in lower case, but for the case
+// of its letters.
+func fold[T string | []byte](text T, lower string) bool {
+	if len(text) != len(lower) {
+		return false
+	}
+	for i := range len(lower) {
+		c := text[i]
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// IsToken reports whether a text can be a method or the name of a field.
+func IsToken[T string | []byte](text T) bool {
+	for i := range len(text) {
+		if !tokenBytes[text[i]] {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+var tokenBytes = func() (table [256]bool) {
+	for _, c := range []byte("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+		table[c] = true
+	}
+	return table
+}()
+
+// IsTarget reports whether a text can stand between the spaces of a request
+// line.
+func IsTarget[T string | []byte](text T) bool {
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+// OriginForm returns path and query of a target that names its server as well,
+// as requests to a proxy do. Any other target is returned as it is.
+func OriginForm[T string | []byte](target T) T {
+	if len(target) == 0 || target[0] == '/' || target[0] == '*' {
+		return target
+	}
+	_, rest, absolute := strings.Cut(string(target), "://")
+	at := strings.IndexAny(rest, "/?")
+	switch {
+	case !absolute:
+		return target
+	case at < 0:
+		return T("/")
+	case rest[at] == '?':
+		return T("/" + rest[at:])
+	}
+	return T(rest[at:])
+}
+
+// IsLine reports whether a value can stand in one line of a header.
+func IsLine(value []byte) bool { return !bytes.ContainsAny(value, "\r\n\x00") }
+
+// AppendField appends a header field with its line end.
+func AppendField[N, V string | []byte](dst []byte, name N, value V) []byte {
+	dst = append(append(dst, name...), ": "...)
+	return append(append(dst, value...), "\r\n"...)
+}
