@@ -6,10 +6,13 @@ package simulator
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
@@ -134,9 +137,13 @@ func (m *mappings) decide(r *wiremock.Request) (a response.Response, found bool,
 	r.Random = m.chance
 	mapping, err := m.set.Match(r)
 	if mapping == nil {
-		return response.Response{}, false, err
+		return response.Response{}, false, tooMuch(err)
 	}
-	said, k := mapping.Answer(r), m.known[mapping]
+	said, err := mapping.Respond(r)
+	if err != nil {
+		return response.Response{}, false, tooMuch(err)
+	}
+	k := m.known[mapping]
 	a = response.Response{
 		Message: k.response,
 		Latency: said.Wait(m.chance),
@@ -151,6 +158,14 @@ func (m *mappings) decide(r *wiremock.Request) (a response.Response, found bool,
 	return a, true, nil
 }
 
+// tooMuch has a request that would cost too much refused, not failed.
+func tooMuch(err error) error {
+	if errors.Is(err, wiremock.ErrTooMuch) {
+		return caddyhttp.Error(http.StatusRequestEntityTooLarge, err)
+	}
+	return err
+}
+
 // unmatched answers a request for which there is neither mapping nor recipe.
 func (m *mappings) unmatched(r *wiremock.Request) response.Response {
 	return m.scenario.Unmatched(m.set.Closest(r))
@@ -158,7 +173,7 @@ func (m *mappings) unmatched(r *wiremock.Request) response.Response {
 
 // messageOf makes a message of what a mapping says. Without a Content-Type of
 // its own it has none, as with WireMock.
-func messageOf(said *wiremock.Answer) *response.Message {
+func messageOf(said *wiremock.Response) *response.Message {
 	var fields []response.Field
 	at := make(map[string]int)
 	for _, line := range said.Header {

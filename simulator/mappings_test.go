@@ -67,6 +67,34 @@ func TestMappingsAnswer(t *testing.T) {
 	}
 }
 
+// TestHostileMappingsAndBodies holds that neither a date pattern of any alphabet
+// nor a comparison of lists takes the server down, that a request that would
+// cost too much is refused, and that the next one is answered.
+func TestHostileMappingsAndBodies(t *testing.T) {
+	_, url := serve(t, "simulator {", "mappings "+stubFile(t, `[
+		{"request":{"url":"/day"},"response":{"body":"{{now format='yyyy年 é'}}","transformers":["response-template"]}},
+		{"request":{"url":"/same","bodyPatterns":[{"matchesJsonPath":"$[?(@.a == @.b && !(@.a != @.b) && @.c in @.d)]"}]},"response":{"status":202}},
+		{"request":{"url":"/paths","bodyPatterns":[{"matchesJsonPath":{"expression":"$..todoItem","contains":"wash"}}]}},
+		{"request":{"url":"/all"},"response":{"body":"{{jsonPath request.body '$..x'}}{{jsonPath request.body '$[?(@.x == @.x)]'}}","transformers":["response-template"]}}]`), "}")
+	if _, body := get(t, url+"/day"); body != time.Now().UTC().Format("2006年 é") {
+		t.Errorf("got %s", body)
+	}
+	if status, body := post(t, url+"/same", `{"a":[1,{"b":2}],"b":[1.0,{"b":2}],"c":{"x":[]},"d":[[],{"x":[]}]}`); status != 202 {
+		t.Errorf("got %d %s", status, body)
+	}
+	nested := func(name string) string {
+		return strings.Repeat(`{"`+name+`":`, 950) + `"` + strings.Repeat("z", 1<<20) + `"` + strings.Repeat("}", 950)
+	}
+	for path, body := range map[string]string{"/paths": nested("todoItem"), "/all": nested("x")} {
+		if status, answer := post(t, url+path, body); status != 413 {
+			t.Errorf("%s: got %d and %d bytes", path, status, len(answer))
+		}
+	}
+	if status, _ := post(t, url+"/paths", `{"a":[{"todoItem":"wash up"}]}`); status != 200 {
+		t.Errorf("got %d", status)
+	}
+}
+
 func TestMappingsAreTriedBeforeRecipes(t *testing.T) {
 	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubs),
 		"route /recipe* {", "body recipe", "stage 0s 200", "}", "route /plain {", "body recipe", "stage 0s 200", "}", "}")

@@ -36,7 +36,9 @@ func BenchmarkAnswer(b *testing.B) {
 				if m == nil || err != nil {
 					b.Fatal(m, err)
 				}
-				m.Answer(&r)
+				if _, err := m.Respond(&r); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

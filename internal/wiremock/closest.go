@@ -4,11 +4,13 @@
 package wiremock
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Closest says, for people, that nothing matched a request, which mapping came
+// Closest returns, for people, that nothing matched a request, which mapping came
 // closest and in what the request differs from it.
 func (s *Set) Closest(r *Request) string {
 	r.split()
@@ -51,14 +53,14 @@ func (m *Mapping) distance(r *Request) float64 {
 		}
 	}
 	for _, p := range body {
-		if !p.matches(r.bodyValue()) {
+		if !r.meets(p, r.bodyValue()) {
 			d++
 		}
 	}
 	return d
 }
 
-// likeness tells which share of the URL is as expected, from its beginning.
+// likeness returns which share of the URL is as expected, from its beginning.
 func (u *urlMatcher) likeness(r *Request) float64 {
 	expected, got := u.text, u.subject(r)
 	same := 0
@@ -84,7 +86,7 @@ func (m *Mapping) differences(r *Request) []difference {
 		}
 	}
 	for i, p := range m.body {
-		if v := r.bodyValue(); !p.matches(v) {
+		if v := r.bodyValue(); !r.meets(p, v) {
 			got := "no body"
 			if v.present {
 				got = "'" + v.text + "'"
@@ -102,4 +104,40 @@ func shortened(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:longest], "") + fmt.Sprintf("… (%d bytes)", len(text))
+}
+
+// mostNear and mostNeighbours bound what an unmatched request costs, however
+// many mappings there are.
+const (
+	mostNear       = 64 // whose URL may match
+	mostNeighbours = 16 // before and as many after the place of a URL in their order
+)
+
+// near chooses, in their order, the mappings that may be the closest: those
+// whose URL may match, and those whose URL begins like the request's.
+func (s *Set) near(r *Request) []int {
+	chosen := make([]int, 0, mostNear+2*mostNeighbours)
+	for _, list := range s.candidates(r, nil) {
+		chosen = append(chosen, list[:min(len(list), mostNear-len(chosen))]...)
+	}
+	place, _ := slices.BinarySearchFunc(s.byURL, r.url, func(rank int, url string) int {
+		return cmp.Compare(s.mappings[rank].url.text, url)
+	})
+	first, end := max(place-mostNeighbours, 0), min(place+mostNeighbours, len(s.byURL))
+	chosen = append(chosen, s.byURL[first:end]...)
+	slices.Sort(chosen)
+	return slices.Compact(chosen)
+}
+
+// sortedByURL returns the places of mappings in the order of their URLs: next to
+// a text in it are those with which it shares the longest beginning.
+func sortedByURL(mappings []*Mapping) []int {
+	order := make([]int, len(mappings))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(mappings[a].url.text, mappings[b].url.text)
+	})
+	return order
 }

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -22,7 +24,7 @@ type condition struct {
 	exact  bool      // and no value is left over
 }
 
-// source goes through the values of a name until visit gives false.
+// source goes through the values of a name until visit returns false.
 type source func(r *Request, name string, visit visitor)
 
 type visitor func(text string) bool
@@ -33,10 +35,10 @@ func (c *condition) matches(r *Request) bool {
 	}
 	found, matched := false, false
 	c.values(r, c.name, func(text string) bool {
-		found, matched = true, c.one.matches(present(text))
+		found, matched = true, r.meets(c.one, present(text))
 		return !matched
 	})
-	return matched || !found && c.one.matches(value{})
+	return matched || !found && r.meets(c.one, value{})
 }
 
 func (c *condition) matchesEach(r *Request) bool {
@@ -49,7 +51,7 @@ func (c *condition) matchesEach(r *Request) bool {
 		return false
 	}
 	for _, p := range c.each {
-		if !slices.ContainsFunc(texts, func(text string) bool { return p.matches(present(text)) }) {
+		if !slices.ContainsFunc(texts, func(text string) bool { return r.meets(p, present(text)) }) {
 			return false
 		}
 	}
@@ -103,7 +105,7 @@ func visitNamed(parameters []parameter, name string, visit visitor) {
 	}
 }
 
-// conditions takes a field that gives conditions by name.
+// conditions takes a field that has conditions by name.
 func (f *fields) conditions(field string, values source) ([]condition, error) {
 	data, given := f.take(field)
 	if !given {
@@ -147,4 +149,81 @@ func (c *condition) parse(data json.RawMessage) (err error) {
 	}
 	c.one, err = parsePattern(c.path, data)
 	return err
+}
+
+// peers takes the conditions on who asks whom: the client's address, the host
+// that it means, the port and the scheme.
+func (f *fields) peers() ([]condition, error) {
+	var list []condition
+	for _, peer := range []struct {
+		field string
+		of    func(*Request) string
+		parse func(path string, data json.RawMessage) (pattern, error)
+	}{
+		{"host", hostOf, parsePattern},
+		{"clientIp", func(r *Request) string { return r.ClientIP }, parsePattern},
+		{"port", portOf, parsePlain},
+		{"scheme", func(r *Request) string { return r.Scheme }, parsePlain},
+	} {
+		data, given := f.take(peer.field)
+		if !given {
+			continue
+		}
+		one, err := peer.parse(f.at(peer.field), data)
+		if err != nil {
+			return nil, f.located(peer.field, err)
+		}
+		values := func(r *Request, _ string, visit visitor) { visit(peer.of(r)) }
+		list = append(list, condition{path: f.at(peer.field), name: peer.field, values: values, one: one})
+	}
+	return list, nil
+}
+
+// parsePlain reads a text or a number that has to be equal.
+func parsePlain(_ string, data json.RawMessage) (pattern, error) {
+	return parseEqualTo(new(fields), data)
+}
+
+func hostOf(r *Request) string {
+	if host, _, err := net.SplitHostPort(r.Host); err == nil {
+		return host
+	}
+	return r.Host
+}
+
+// portOf returns the port that the client means; without one it is the scheme's.
+func portOf(r *Request) string {
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		if n, err := strconv.Atoi(port); err == nil {
+			return strconv.Itoa(n)
+		}
+	}
+	if r.Scheme == "https" {
+		return "443"
+	}
+	return "80"
+}
+
+// ofCookie is a condition on a cookie. With WireMock, nothing but `absent` is
+// met by a cookie that is not there: not even `doesNotContain`.
+type ofCookie struct{ pattern }
+
+func (p ofCookie) matches(v value) bool {
+	_, isAbsent := p.pattern.(absent)
+	return (v.present || isAbsent) && p.pattern.matches(v)
+}
+
+// cookies takes the conditions on cookies.
+func (f *fields) cookies() ([]condition, error) {
+	list, err := f.conditions("cookies", cookieValues)
+	for i := range list {
+		if list[i].one != nil {
+			list[i].one = ofCookie{list[i].one}
+		}
+	}
+	return list, err
+}
+
+func cookieValues(r *Request, name string, visit visitor) {
+	visitNamed(r.cookieParameters(), name, visit)
 }

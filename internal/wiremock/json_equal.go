@@ -5,13 +5,15 @@ package wiremock
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/ohler55/ojg/oj"
-
-	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/jsonpath"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // equalToJSON compares JSON by its meaning. What a client sent is compared as
@@ -26,10 +28,10 @@ type equalToJSON struct {
 func (p *equalToJSON) String() string { return "equalToJson " + p.text }
 
 func (p *equalToJSON) matches(v value) bool {
-	return v.present && v.isJSON() && p.equal(p.expected, strings.TrimSpace(v.text))
+	return v.present && v.isJSON() && p.equal(p.expected, strings.TrimSpace(v.text), v.budget)
 }
 
-func (p *equalToJSON) equal(expected any, actual string) bool {
+func (p *equalToJSON) equal(expected any, actual string, b *eval.Budget) bool {
 	switch e := expected.(type) {
 	case nil:
 		return actual == "null"
@@ -38,15 +40,18 @@ func (p *equalToJSON) equal(expected any, actual string) bool {
 	case string:
 		return actual[0] == '"' && jsonString(actual) == e
 	case *expectedObject:
-		return actual[0] == '{' && p.equalObjects(e, actual)
+		return actual[0] == '{' && p.equalObjects(e, actual, b)
 	case []any:
 		if p.anyOrder {
-			return actual[0] == '[' && p.equalSets(e, actual)
+			return actual[0] == '[' && p.equalSets(e, actual, b)
 		}
-		return actual[0] == '[' && p.equalLists(e, actual)
+		return actual[0] == '[' && p.equalLists(e, actual, b)
 	case placeholder:
-		data, ok := jsonpath.Parse(actual)
-		return ok && e(data)
+		if !b.Spend(len(actual)) {
+			return false
+		}
+		data, ok := eval.ParseJSON(actual)
+		return ok && e(data, b)
 	}
 	return equalNumbers(expected, actual)
 }
@@ -57,19 +62,19 @@ type expectedObject struct {
 	values []any
 }
 
-func (p *equalToJSON) equalObjects(expected *expectedObject, actual string) bool {
+func (p *equalToJSON) equalObjects(expected *expectedObject, actual string, b *eval.Budget) bool {
 	var few [16]bool
 	found, met := 0, few[:]
 	if len(expected.values) > len(few) {
 		met = make([]bool, len(expected.values))
 	}
-	scan := scanJSON(actual)
+	scan := scanJSON(actual, b)
 	for name, value, more := scan.member(); more; name, value, more = scan.member() {
 		place, ok := expected.places[name]
 		switch {
 		case !ok && p.extraFields:
 			continue
-		case !ok || !p.equal(expected.values[place], value):
+		case !ok || !p.equal(expected.values[place], value, b):
 			return false
 		case !met[place]:
 			met[place] = true
@@ -79,10 +84,10 @@ func (p *equalToJSON) equalObjects(expected *expectedObject, actual string) bool
 	return found == len(expected.values)
 }
 
-func (p *equalToJSON) equalLists(expected []any, actual string) bool {
-	scan := scanJSON(actual)
+func (p *equalToJSON) equalLists(expected []any, actual string, b *eval.Budget) bool {
+	scan := scanJSON(actual, b)
 	for _, e := range expected {
-		if element, more := scan.element(); !more || !p.equal(e, element) {
+		if element, more := scan.element(); !more || !p.equal(e, element, b) {
 			return false
 		}
 	}
@@ -91,35 +96,41 @@ func (p *equalToJSON) equalLists(expected []any, actual string) bool {
 }
 
 // equalSets finds for every expected element one of its own, in any order.
-func (p *equalToJSON) equalSets(expected []any, actual string) bool {
+func (p *equalToJSON) equalSets(expected []any, actual string, b *eval.Budget) bool {
 	var few [16]string
 	elements := few[:0]
-	scan := scanJSON(actual)
+	scan := scanJSON(actual, b)
 	for element, more := scan.element(); more; element, more = scan.element() {
 		elements = append(elements, element)
 	}
 	if len(elements) < len(expected) || len(elements) > len(expected) && !p.extraFields {
 		return false
 	}
+	if !b.Spend(2 * len(elements)) {
+		return false
+	}
 	owner := make([]int, len(elements)) // 1 + index of the expected element
 	tried := make([]bool, len(elements))
 	for i := range expected {
 		clear(tried)
-		if !p.assign(i, expected, elements, owner, tried) {
+		if !b.Read(len(tried)) || !p.assign(i, expected, elements, owner, tried, b) {
 			return false
 		}
 	}
 	return true
 }
 
-// assign gives an expected element an actual one, moving others if need be.
-func (p *equalToJSON) assign(i int, expected []any, actual []string, owner []int, tried []bool) bool {
+// assign finds for an expected element an actual one, moving others if need be.
+func (p *equalToJSON) assign(i int, expected []any, actual []string, owner []int, tried []bool, b *eval.Budget) bool {
 	for j := range actual {
-		if tried[j] || !p.equal(expected[i], actual[j]) {
+		if !b.Spend(1) {
+			return false
+		}
+		if tried[j] || !p.equal(expected[i], actual[j], b) {
 			continue
 		}
 		tried[j] = true
-		if owner[j] == 0 || p.assign(owner[j]-1, expected, actual, owner, tried) {
+		if owner[j] == 0 || p.assign(owner[j]-1, expected, actual, owner, tried, b) {
 			owner[j] = i + 1
 			return true
 		}
@@ -165,14 +176,83 @@ func parseEqualToJSON(f *fields, data json.RawMessage) (pattern, error) {
 	if json.Unmarshal(data, &text) == nil {
 		data = json.RawMessage(text)
 	}
-	if len(data) > jsonpath.Largest {
-		return nil, fmt.Errorf("it is larger than the %d bytes up to which a body counts as JSON", jsonpath.Largest)
+	if len(data) > eval.LargestJSON {
+		return nil, fmt.Errorf("it is larger than the %d bytes up to which a body counts as JSON", eval.LargestJSON)
 	}
-	parsed, err := oj.Parse(data)
-	if err != nil || strings.TrimSpace(string(data)) == "" {
+	if err := units.CheckJSON(data); err != nil {
 		return nil, fmt.Errorf("it is not JSON: %v", err)
 	}
+	parsed, ok := eval.ParseJSON(string(data))
+	if !ok {
+		return nil, errors.New("it is nested too deep")
+	}
+	var err error
 	p.text = string(compact(data))
 	p.expected, err = expect(parsed)
 	return p, err
+}
+
+// placeholder stands for a value that is only described.
+type placeholder func(actual any, b *eval.Budget) bool
+
+var placeholders = map[string]placeholder{
+	"ignore":      func(any, *eval.Budget) bool { return true },
+	"any-string":  func(actual any, _ *eval.Budget) bool { _, ok := actual.(string); return ok },
+	"any-boolean": func(actual any, _ *eval.Budget) bool { _, ok := actual.(bool); return ok },
+	"any-number": func(actual any, _ *eval.Budget) bool {
+		switch actual.(type) {
+		case int64, float64, json.Number:
+			return true
+		}
+		return false
+	},
+}
+
+// expect prepares JSON for being compared with: objects in a form of their own,
+// and functions in the place of texts like ${json-unit.ignore}.
+func expect(parsed any) (any, error) {
+	var err error
+	switch e := parsed.(type) {
+	case string:
+		if inner, ok := strings.CutPrefix(e, "${json-unit."); ok {
+			return parsePlaceholder(inner)
+		}
+	case []any:
+		for i := range e {
+			if e[i], err = expect(e[i]); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		object := &expectedObject{places: make(map[string]int, len(e)), values: make([]any, 0, len(e))}
+		for _, name := range slices.Sorted(maps.Keys(e)) {
+			value, err := expect(e[name])
+			if err != nil {
+				return nil, err
+			}
+			object.places[name] = len(object.values)
+			object.values = append(object.values, value)
+		}
+		return object, nil
+	}
+	return parsed, nil
+}
+
+func parsePlaceholder(inner string) (placeholder, error) {
+	if source, ok := strings.CutPrefix(inner, "regex}"); ok {
+		re, err := eval.CompileLines(source)
+		return matchesText(re), err
+	}
+	p, ok := placeholders[strings.TrimSuffix(inner, "}")]
+	if !ok {
+		return nil, fmt.Errorf("the placeholder '${json-unit.%s' is not supported", inner)
+	}
+	return p, nil
+}
+
+func matchesText(re *eval.Regexp) placeholder {
+	return func(actual any, b *eval.Budget) bool {
+		text, ok := actual.(string)
+		return ok && re.Match(text, b)
+	}
 }

@@ -7,16 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/ohler55/ojg/oj"
-
-	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/jsonpath"
-	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/template"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // matchesJSONPath asks whether a path leads to something, or whether what it
 // leads to meets a condition.
 type matchesJSONPath struct {
-	path *jsonpath.Path
+	path *eval.Path
 	then pattern // nil: that there is something is enough
 }
 
@@ -31,26 +28,38 @@ func (p *matchesJSONPath) matches(v value) bool {
 	if v.present && v.text == "" {
 		return false // no path leads anywhere, not even to what is absent
 	}
-	var found any
+	var data any
+	isJSON := false
 	if v.present {
-		if data, ok := v.json(); ok {
-			found, _ = p.path.Get(data)
-		}
+		data, isJSON = v.json()
 	}
+	if !isJSON {
+		return p.then != nil && p.then.matches(value{budget: v.budget})
+	}
+	met := false
+	isList := p.path.Visit(data, v.budget, func(place any) bool {
+		met = p.then == nil || p.then.matches(v.asValue(place))
+		return !met // the first place is enough
+	})
+	if met || isList && p.then == nil {
+		return met
+	}
+	found, _ := p.path.Get(data, v.budget)
 	if p.then == nil {
 		return isThere(found)
 	}
-	if list, ok := found.([]any); ok {
+	if list, ok := found.([]any); ok && p.path.IsSingle() {
 		for _, element := range list {
-			if p.then.matches(asValue(element)) {
+			if !v.budget.Spend(1) || p.then.matches(v.asValue(element)) {
 				return true
 			}
 		}
 	}
-	return p.then.matches(asValue(found))
+	return p.then.matches(v.asValue(found))
 }
 
-// isThere tells whether a path led to anything: null and what is empty is nothing.
+// isThere reports whether a path led to anything: null and what is empty is
+// nothing.
 func isThere(found any) bool {
 	switch found := found.(type) {
 	case nil:
@@ -63,23 +72,24 @@ func isThere(found any) bool {
 	return true
 }
 
-// asValue gives what a path led to as the text that conditions look at.
-func asValue(found any) value {
+// asValue returns what a path led to as the text that conditions look at.
+func (v value) asValue(found any) value {
 	switch found := found.(type) {
 	case nil:
-		return value{}
+		return value{budget: v.budget}
 	case string:
-		return present(found)
+		v.budget.Read(len(found))
+		return v.part(found)
 	case []any, map[string]any:
-		return present(oj.JSON(found))
+		return v.part(string(eval.AppendJSON(nil, found, v.budget)))
 	}
-	return present(template.Text(found))
+	return v.part(string(eval.AppendScalar(nil, found)))
 }
 
 func parseMatchesJSONPath(f *fields, data json.RawMessage) (pattern, error) {
 	var expression string
 	if json.Unmarshal(data, &expression) == nil {
-		path, err := jsonpath.Compile(expression)
+		path, err := eval.CompilePath(expression)
 		return &matchesJSONPath{path: path}, err
 	}
 	inner, err := newFields(f.at("matchesJsonPath"), data)
@@ -89,7 +99,7 @@ func parseMatchesJSONPath(f *fields, data json.RawMessage) (pattern, error) {
 	if given, err := inner.into("expression", &expression); err != nil || !given {
 		return nil, errors.Join(err, errors.New("the expression is missing"))
 	}
-	path, err := jsonpath.Compile(expression)
+	path, err := eval.CompilePath(expression)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func TestMatchesJSONPathWithoutAText(t *testing.T) {
 	}{
 		{value{}, true}, {present(""), false}, {present("x"), true}, {present(`{"b":1}`), true}, {present(`{"a":1}`), false},
 	} {
-		if got := p.matches(tc.value); got != tc.want {
+		if got := meets(p, tc.value); got != tc.want {
 			t.Errorf("%+v: got %t", tc.value, got)
 		}
 	}

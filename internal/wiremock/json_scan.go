@@ -6,32 +6,43 @@ package wiremock
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // jsonScanner goes through an array or an object in valid JSON without building
 // anything of it.
-type jsonScanner struct{ rest string }
+type jsonScanner struct {
+	rest   string
+	budget *eval.Budget
+}
 
 // scanJSON starts behind the opening bracket.
-func scanJSON(text string) jsonScanner { return jsonScanner{text[1:]} }
+func scanJSON(text string, b *eval.Budget) jsonScanner { return jsonScanner{text[1:], b} }
 
-// element gives the next element of an array as it is written.
+// element returns the next element of an array as it is written; there are no
+// more where the budget ends.
 func (s *jsonScanner) element() (value string, more bool) {
 	s.rest = trimJSON(s.rest)
 	if s.rest[0] == ']' || s.rest[0] == '}' {
 		return "", false
 	}
 	length := jsonLength(s.rest)
+	if !s.budget.Read(length) {
+		return "", false
+	}
 	value, s.rest = s.rest[:length], s.rest[length:]
 	return value, true
 }
 
-// member gives the next member of an object, its value as it is written.
+// member returns the next member of an object, its value as it is written.
 func (s *jsonScanner) member() (name, value string, more bool) {
 	if name, more = s.element(); !more {
 		return "", "", false
 	}
-	value, _ = s.element()
+	if value, more = s.element(); !more {
+		return "", "", false
+	}
 	return jsonString(name), value, true
 }
 
@@ -47,7 +58,7 @@ func trimJSON(text string) string {
 	return ""
 }
 
-// jsonLength gives the length of the value that a text begins with.
+// jsonLength returns the length of the value that a text begins with.
 func jsonLength(text string) int {
 	switch text[0] {
 	case '"':
@@ -90,7 +101,7 @@ func quotedLength(text string) int {
 	return len(text)
 }
 
-// jsonString gives what a text in quotes says.
+// jsonString returns what a text in quotes says.
 func jsonString(quoted string) string {
 	inner := quoted[1 : len(quoted)-1]
 	if strings.IndexByte(inner, '\\') < 0 {

@@ -4,12 +4,18 @@
 package wiremock
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // Load reads mappings from files and directories.
@@ -17,23 +23,47 @@ import (
 // A file holds one mapping, a list of mappings or {"mappings": [...]}. Of a
 // directory every .json file is read, in the order of their paths; if it has a
 // folder `mappings`, as WireMock's root has, only that. Body files are looked
-// for in a folder `__files` in or beside the directory.
+// for in a folder `__files` in or beside the directory. The error has a line for
+// each mapping or file at fault.
 func Load(paths ...string) ([]*Mapping, error) {
-	var all []*Mapping
+	all := make([]*Mapping, 0, len(paths))
+	var faults faults
 	for _, path := range paths {
-		mappings, err := load(path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, mappings...)
+		all = append(all, load(path, &faults)...)
 	}
-	return all, nil
+	return all, faults.err()
 }
 
-// Parse reads mappings from JSON. Name is what errors call it; body files are
+// faults are the errors of a load, of which it names as many as can be read.
+type faults struct {
+	list []error
+	more int
+}
+
+const mostFaults = 50
+
+func (f *faults) add(err error) {
+	if len(f.list) == mostFaults {
+		f.more++
+		return
+	}
+	f.list = append(f.list, err)
+}
+
+func (f *faults) err() error {
+	if f.more > 0 {
+		return fmt.Errorf("%w\nand %d more", errors.Join(f.list...), f.more)
+	}
+	return errors.Join(f.list...)
+}
+
+// Parse reads mappings from JSON. The error has a line for each mapping at
+// fault. Name is what errors call the JSON; body files are
 // looked for in a folder `__files` in or beside the directory.
 func Parse(data []byte, name, directory string) ([]*Mapping, error) {
-	return parseFile(data, origin{file: name, directory: directory})
+	var faults faults
+	mappings := parseFile(data, origin{file: name, directory: directory}, &faults)
+	return mappings, faults.err()
 }
 
 // origin is where a mapping comes from.
@@ -42,36 +72,39 @@ type origin struct {
 	directory string // in or beside which __files is
 }
 
-func load(path string) ([]*Mapping, error) {
+func load(path string, faults *faults) []*Mapping {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		faults.add(lookedIn(err, path))
+		return nil
 	}
 	if !info.IsDir() {
-		return loadFile(path, filepath.Dir(path))
+		return loadFile(path, filepath.Dir(path), faults)
 	}
 	if inner := filepath.Join(path, "mappings"); isDirectory(inner) {
 		path = inner
 	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return nil, err
+	files, err := jsonFiles(&path)
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: there is no .json file in it", path)
 	}
-	files, err := jsonFiles(path)
 	if err != nil {
-		return nil, err
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: there is no .json file in it", path)
+		faults.add(err)
+		return nil
 	}
 	var all []*Mapping
 	for _, file := range files {
-		mappings, err := loadFile(file, path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, mappings...)
+		all = append(all, loadFile(file, path, faults)...)
 	}
-	return all, nil
+	return all
+}
+
+// lookedIn adds the directory that a relative path was looked for in.
+func lookedIn(err error, path string) error {
+	if directory, failed := os.Getwd(); failed == nil && !filepath.IsAbs(path) {
+		return fmt.Errorf("%w (looked in %s)", err, directory)
+	}
+	return err
 }
 
 func isDirectory(path string) bool {
@@ -79,11 +112,16 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// jsonFiles lists the .json files below a directory, without those that are
-// bodies or in hidden folders, where Kubernetes keeps what it links to.
-func jsonFiles(directory string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
+// jsonFiles lists the .json files below a directory, which may be a link and is
+// resolved, without those that are bodies or in hidden folders, where Kubernetes
+// keeps what it links to.
+func jsonFiles(link *string) (files []string, err error) {
+	directory, err := filepath.EvalSymlinks(*link)
+	if err != nil {
+		return nil, err
+	}
+	*link = directory
+	err = filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -98,27 +136,86 @@ func jsonFiles(directory string) ([]string, error) {
 	return files, err
 }
 
-func loadFile(path, directory string) ([]*Mapping, error) {
+func loadFile(path, directory string, faults *faults) []*Mapping {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		faults.add(err)
+		return nil
 	}
-	return parseFile(data, origin{file: path, directory: directory})
+	return parseFile(data, origin{file: path, directory: directory}, faults)
 }
 
-func parseFile(data []byte, from origin) ([]*Mapping, error) {
-	list, isList, err := splitFile(data)
+func parseFile(data []byte, from origin, faults *faults) []*Mapping {
+	list, isList, err := splitFile(units.TrimBOM(data))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", from.file, err)
+		faults.add(fmt.Errorf("%s: %w", from.file, err))
+		return nil
 	}
 	mappings := make([]*Mapping, len(list))
 	for i, element := range list {
-		if mappings[i], err = parseMapping(element, from); err != nil {
-			if isList {
-				return nil, fmt.Errorf("%s: mappings[%d]: %w", from.file, i, err)
-			}
-			return nil, fmt.Errorf("%s: %w", from.file, err)
+		if mappings[i], err = parseMapping(element, from); err == nil {
+			continue
 		}
+		if isList {
+			err = fmt.Errorf("mappings[%d]: %w", i, err)
+		}
+		faults.add(fmt.Errorf("%s: %w", from.file, err))
 	}
-	return mappings, nil
+	return mappings
+}
+
+const filesFolder = "__files"
+
+// readFile reads a body file. It cannot lie outside of the folder for them.
+func (o origin) readFile(name string) ([]byte, error) {
+	if strings.Contains(name, "{{") {
+		return nil, errors.New("a template in the name of the file is not supported")
+	}
+	folder := filepath.Join(o.directory, filesFolder)
+	if !isDirectory(folder) {
+		folder = filepath.Join(o.directory, "..", filesFolder)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, lookedIn(err, folder)
+	}
+	defer root.Close()
+	data, err := root.ReadFile(strings.TrimPrefix(name, "/"))
+	if err != nil {
+		if whole, failed := filepath.Abs(folder); failed == nil {
+			folder = whole
+		}
+		return nil, fmt.Errorf("%w (looked in %s)", err, folder)
+	}
+	return data, nil
+}
+
+// deepest is how deep mappings may be nested: every level is read again.
+const deepest = 1000
+
+// splitFile returns the mappings of a file.
+func splitFile(data []byte) (list []json.RawMessage, isList bool, err error) {
+	if err := units.CheckJSON(data); err != nil {
+		return nil, false, err
+	}
+	if eval.Nesting(string(data)) > deepest {
+		return nil, false, fmt.Errorf("it is nested deeper than %d levels", deepest)
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
+		list, err = elements("", data)
+		return list, true, err
+	}
+	f, err := newFields("", data)
+	if err != nil {
+		return nil, false, err
+	}
+	inner, isList := f.take("mappings")
+	if !isList {
+		return []json.RawMessage{data}, false, nil
+	}
+	f.take("meta")
+	if list, err = elements("mappings", inner); err != nil {
+		return nil, true, err
+	}
+	return list, true, f.done()
 }

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Mapping is a stub mapping: which requests it is for and what it answers.
+// Mapping is a stub mapping: which requests it is for and how it responds.
 type Mapping struct {
 	name     string
 	id       string
@@ -21,7 +21,7 @@ type Mapping struct {
 	url      urlMatcher
 	named    []condition
 	body     []pattern
-	response response
+	response definition
 }
 
 // Name identifies the mapping to people: its name, else its id, else its
@@ -33,13 +33,13 @@ func (m *Mapping) Name() string {
 	return cmp.Or(m.name, m.id, m.url.text)
 }
 
-// Fixed gives what is the same for every request; ok is false if a template
+// Fixed returns what is the same for every request; ok is false if a template
 // makes the body or the header.
-func (m *Mapping) Fixed() (a Answer, ok bool) {
-	return m.response.answer, m.response.body == nil && m.response.headers == nil
+func (m *Mapping) Fixed() (fixed Response, ok bool) {
+	return m.response.fixed, m.response.body == nil && m.response.headers == nil
 }
 
-// defaultPriority is that of mappings which give none; 1 is the highest.
+// defaultPriority is that of mappings which have none; 1 is the highest.
 const defaultPriority = 5
 
 func parseMapping(data json.RawMessage, from origin) (*Mapping, error) {
@@ -66,7 +66,7 @@ func parseMapping(data json.RawMessage, from origin) (*Mapping, error) {
 }
 
 func (m *Mapping) parse(f *fields, from origin) error {
-	// These say something about the mapping, not about requests or answers.
+	// These say something about the mapping, not about requests or responses.
 	for _, field := range []string{"metadata", "persistent", "insertionIndex"} {
 		f.take(field)
 	}
@@ -81,7 +81,7 @@ func (m *Mapping) parse(f *fields, from origin) error {
 		data = json.RawMessage("{}")
 	}
 	var err error
-	if m.response, err = parseResponse(data, from); err != nil {
+	if m.response, err = parseDefinition(data, from); err != nil {
 		return err
 	}
 	return f.done()
@@ -157,4 +157,32 @@ func (f *fields) basicAuth() ([]condition, error) {
 	return []condition{{
 		path: f.at("basicAuth"), name: "Authorization", values: headerValues, one: equalTo{text: "Basic " + encoded},
 	}}, nil
+}
+
+func (m *Mapping) matchesMethod(method string) bool {
+	return m.method == "" || m.method == method || m.method == "GET_OR_HEAD" && (method == "GET" || method == "HEAD")
+}
+
+// matches checks the cheap conditions first and the body last.
+func (m *Mapping) matches(r *Request) bool {
+	if !m.matchesMethod(r.Method) || !m.url.matches(r) {
+		return false
+	}
+	for i := range m.named {
+		if !m.named[i].matches(r) {
+			return false
+		}
+	}
+	for _, p := range m.body {
+		if !r.meets(p, r.bodyValue()) {
+			return false
+		}
+	}
+	return true
+}
+
+// bodyValue returns the body for patterns; one that is empty is absent.
+func (r *Request) bodyValue() value {
+	d := r.bodyDocument()
+	return value{text: d.text, present: d.text != "", body: d}
 }

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/javaregexp"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // parsePattern reads an object like {"contains": "x"}.
@@ -104,12 +104,12 @@ func parseBinaryEqualTo(_ *fields, data json.RawMessage) (pattern, error) {
 }
 
 func parseMatches(text string) (pattern, error) {
-	re, err := javaregexp.CompileLines(text)
+	re, err := eval.CompileLines(text)
 	return wholeText{text, re}, err
 }
 
 func parseDoesNotMatch(text string) (pattern, error) {
-	re, err := javaregexp.CompileLines(text)
+	re, err := eval.CompileLines(text)
 	return doesNotMatch{wholeText{text, re}}, err
 }
 

@@ -5,16 +5,15 @@ package wiremock
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strings"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/jsonpath"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // pattern is a condition on a text that may be absent.
 type pattern interface {
 	matches(v value) bool
-	// String says the condition in the words of the mapping.
+	// String returns the condition in the words of the mapping.
 	String() string
 }
 
@@ -23,22 +22,35 @@ type value struct {
 	text    string
 	present bool
 	body    *document // set if the text is the body, which is parsed once
+	budget  *eval.Budget
 }
 
 func present(text string) value { return value{text: text, present: true} }
+
+// part returns a value that was found within v.
+func (v value) part(text string) value { return value{text: text, present: true, budget: v.budget} }
+
+// perParse is what it costs to parse a text of its own.
+const perParse = 32
 
 func (v value) json() (any, bool) {
 	if v.body != nil {
 		return v.body.json()
 	}
-	return jsonpath.Parse(v.text)
+	if !v.budget.Spend(perParse + len(v.text)) {
+		return nil, false
+	}
+	return eval.ParseJSON(v.text)
 }
 
 func (v value) isJSON() bool {
 	if v.body != nil {
 		return v.body.isValid()
 	}
-	return jsonpath.Valid(v.text)
+	if !v.budget.Spend(perParse + len(v.text)) {
+		return false
+	}
+	return eval.ValidJSON(v.text)
 }
 
 type equalTo struct {
@@ -80,10 +92,10 @@ func (p doesNotContain) String() string { return "doesNotContain '" + string(p) 
 // wholeText is a regular expression that has to match a whole text.
 type wholeText struct {
 	source string
-	re     *regexp.Regexp
+	re     *eval.Regexp
 }
 
-func (p wholeText) matches(v value) bool { return v.present && p.re.MatchString(v.text) }
+func (p wholeText) matches(v value) bool { return v.present && p.re.Match(v.text, v.budget) }
 func (p wholeText) String() string       { return "matches '" + p.source + "'" }
 
 type doesNotMatch struct{ wholeText }

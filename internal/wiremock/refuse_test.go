@@ -30,8 +30,8 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		{`{"request":[]}`, "request: expected an object"},
 		{`{"request":{"url":"/a","urlPath":"/b"}}`, "request.urlPath: there is url already"},
 		{`{"request":{"url":7}}`, "request.url: number is not"},
-		{`{"request":{"urlPattern":"/a(?=b)"}}`, "request.urlPattern: the regular expression '/a(?=b)' is not supported"},
-		{`{"request":{"urlPathPattern":"/a++"}}`, "request.urlPathPattern: the regular expression"},
+		{`{"request":{"urlPattern":"/a(?=b"}}`, "request.urlPattern: the regular expression '/a(?=b' is not supported"},
+		{`{"request":{"urlPathPattern":"/a{2}{3}**"}}`, "request.urlPathPattern: the regular expression"},
 		{`{"request":{"urlPattern":"/[a-z&&[^b]]"}}`, "a class of characters within another"},
 		{`{"request":{"urlPathTemplate":"/a{b}c"}}`, "request.urlPathTemplate: 'a{b}c' is neither"},
 		{`{"request":{"url":"/a","pathParameters":{"b":{"equalTo":"c"}}}}`, "request.pathParameters: it needs a urlPathTemplate"},
@@ -96,8 +96,10 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		{`{"mappings":{}}`, "mappings: expected a list"},
 		{`"text"`, "expected an object"},
 		{`[1]`, "mappings[0]: expected an object"},
-		{`{"request":`, "unexpected end of JSON"},
+		{`{"request":`, "line 1, column 11: unexpected end of JSON"},
 		{``, "unexpected end of JSON"},
+		{"{\n  \"é\": 1,\n  \"ü\" 2}", "line 3, column 7: invalid character '2'"},
+		{strings.Repeat(`{"request":`, 2000) + "{}" + strings.Repeat("}", 2000), "nested deeper than 1000 levels"},
 	} {
 		_, err := Parse([]byte(tc.mapping), "stub.json", "testdata")
 		if err == nil {
@@ -138,7 +140,9 @@ func TestUnsupportedTemplatesAreNamed(t *testing.T) {
 		{"{{pickRandom 1 2 3 count=2}}", "pickRandom does not support count="},
 		{"{{regexExtract request.body '(a)' 'parts'}}", "regexExtract takes 2 arguments"},
 		{"{{matches request.body '[a-z&&[^b]]'}}", "the regular expression '[a-z&&[^b]]' is not supported"},
-		{"{{regexExtract request.body '(?=a)'}}", "the regular expression '(?=a)' is not supported"},
+		{"{{regexExtract request.body '(?=a'}}", "the regular expression '(?=a' is not supported"},
+		{strings.Repeat("{{#if true}}", 300) + strings.Repeat("{{/if}}", 300), "nested deeper than 200 levels"},
+		{"{{upper " + strings.Repeat("(upper ", 300) + "'a'" + strings.Repeat(")", 300) + "}}", "nested deeper than 200 levels"},
 	} {
 		mapping := fmt.Sprintf(`{"response":{"body":%q,"transformers":["response-template"]}}`, tc.body)
 		_, err := Parse([]byte(mapping), "stub.json", "testdata")
@@ -182,7 +186,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		if m != nil {
-			m.Answer(r)
+			_, _ = m.Respond(r)
 		} else {
 			set.Closest(r)
 		}

@@ -4,10 +4,13 @@
 package wiremock
 
 import (
+	"errors"
 	"math/rand/v2"
+	"net/url"
 	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // Request is what mappings and templates look at. The exported fields are set
@@ -23,27 +26,59 @@ type Request struct {
 	Scheme string
 	// ClientIP is the address of the client, without a port.
 	ClientIP string
-	// Header gives the values of a field by its name in any case, like http.Header.
+	// Header returns the values of a field by its name in any case, like http.Header.
 	Header interface{ Values(name string) []string }
-	// ReadBody gives the whole body. It is called at most once, and only if a
+	// ReadBody returns the whole body. It is called at most once, and only if a
 	// mapping or a template looks at the body. Default: no body.
 	ReadBody func() ([]byte, error)
 	// Random is where random values of templates are drawn from. Default: the
 	// runtime's source.
 	Random rand.Source
 
-	url       string
-	path      string
-	query     []parameter
-	form      []parameter
-	cookies   []parameter
-	parsed    parts
-	body      document
-	bodyError error
-	template  *urlTemplate // of the mapping that matched
+	url      string
+	path     string
+	query    []parameter
+	form     []parameter
+	cookies  []parameter
+	parsed   parts
+	body     document
+	failed   error        // of reading the body, or that more is needed than the budget has
+	budget   eval.Budget  // of the condition or the template at hand
+	template *urlTemplate // of the mapping that matched
 }
 
-// parts says what of a request has been parsed.
+// ErrTooMuch is the error of a request for which a condition or a template of a
+// mapping would need more steps than the size of the request allows.
+var ErrTooMuch = errors.New("the request needs more work than its size allows")
+
+// meets reports whether a value meets a condition. That the budget did not do
+// is left in failed.
+func (r *Request) meets(p pattern, v value) bool {
+	r.budget = eval.NewBudget(len(v.text))
+	v.budget = &r.budget
+	met := p.matches(v)
+	return !r.exceeded() && met
+}
+
+// matchesRegexp is meets for a regular expression.
+func (r *Request) matchesRegexp(re *eval.Regexp, text string) bool {
+	r.budget = eval.NewBudget(len(text))
+	met := re.Match(text, &r.budget)
+	return !r.exceeded() && met
+}
+
+// exceeded reports whether the budget was not enough.
+func (r *Request) exceeded() bool {
+	if !r.budget.Exceeded() {
+		return false
+	}
+	if r.failed == nil {
+		r.failed = ErrTooMuch
+	}
+	return true
+}
+
+// parts is what of a request has been parsed.
 type parts struct{ url, query, form, cookies, body bool }
 
 // parameter is a name with a value: of a query, a form or a cookie.
@@ -69,7 +104,7 @@ func (r *Request) split() {
 	r.path, _, _ = strings.Cut(r.url, "?")
 }
 
-// header gives the values of a field. Servers keep Host apart.
+// header returns the values of a field. Servers keep Host apart.
 func (r *Request) header(name string) []string {
 	if strings.EqualFold(name, "Host") {
 		return []string{r.Host}
@@ -80,14 +115,14 @@ func (r *Request) header(name string) []string {
 	return r.Header.Values(name)
 }
 
-// bodyDocument reads the body, once. That it could not be read shows in
-// bodyError after all mappings were tried.
+// bodyDocument returns the body, which is read once. That it could not be read
+// is left in failed.
 func (r *Request) bodyDocument() *document {
 	if !r.parsed.body {
 		r.parsed.body = true
 		if r.ReadBody != nil {
 			var data []byte
-			data, r.bodyError = r.ReadBody()
+			data, r.failed = r.ReadBody()
 			r.body.text = string(data)
 		}
 	}
@@ -99,4 +134,115 @@ func (r *Request) random() rand.Source {
 		return latency.Random()
 	}
 	return r.Random
+}
+
+// document is a text that is parsed as JSON at most once.
+type document struct {
+	text    string
+	parsed  bool
+	isJSON  bool
+	data    any
+	checked bool
+	valid   bool
+}
+
+// isValid reports whether the text is JSON, without parsing it.
+func (d *document) isValid() bool {
+	if !d.checked {
+		d.checked = true
+		d.valid = eval.ValidJSON(d.text)
+	}
+	return d.valid
+}
+
+// json returns the text parsed; false if it is no JSON.
+func (d *document) json() (any, bool) {
+	if !d.parsed {
+		d.parsed = true
+		d.data, d.isJSON = eval.ParseJSON(d.text)
+	}
+	return d.data, d.isJSON
+}
+
+func (r *Request) queryParameters() []parameter {
+	if !r.parsed.query {
+		r.parsed.query = true
+		_, query, _ := strings.Cut(r.url, "?")
+		r.query = r.parseForm(query)
+	}
+	return r.query
+}
+
+func (r *Request) formParameters() []parameter {
+	if !r.parsed.form {
+		r.parsed.form = true
+		for _, kind := range r.header("Content-Type") {
+			if strings.HasPrefix(strings.ToLower(kind), "application/x-www-form-urlencoded") {
+				r.form = r.parseForm(r.bodyDocument().text)
+				break
+			}
+		}
+	}
+	return r.form
+}
+
+// mostParameters bounds how many parameters or cookies a request may have where
+// mappings look at them.
+const mostParameters = 10_000
+
+// parseForm reads name=value pairs. What is not well escaped is taken as it is.
+func (r *Request) parseForm(text string) []parameter {
+	if text == "" {
+		return nil
+	}
+	parameters := make([]parameter, 0, min(1+strings.Count(text, "&"), mostParameters))
+	for pair := range strings.SplitSeq(text, "&") {
+		if pair == "" {
+			continue
+		}
+		if len(parameters) == mostParameters {
+			r.failed = ErrTooMuch
+			break
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		parameters = append(parameters, parameter{unescape(name), unescape(value)})
+	}
+	return parameters
+}
+
+func unescape(text string) string {
+	if !strings.ContainsAny(text, "%+") {
+		return text
+	}
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+func (r *Request) cookieParameters() []parameter {
+	if !r.parsed.cookies {
+		r.parsed.cookies = true
+		for _, line := range r.header("Cookie") {
+			for pair := range strings.SplitSeq(line, ";") {
+				name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
+				if !ok || name == "" {
+					continue
+				}
+				if len(r.cookies) == mostParameters {
+					r.failed = ErrTooMuch
+					return r.cookies
+				}
+				r.cookies = append(r.cookies, parameter{name, unquote(value)})
+			}
+		}
+	}
+	return r.cookies
+}
+
+func unquote(value string) string {
+	if len(value) >= 2 && value[0] == '"' && value[len(value)-1] == '"' {
+		return value[1 : len(value)-1]
+	}
+	return value
 }

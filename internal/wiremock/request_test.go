@@ -22,7 +22,9 @@ func TestBodyIsReadOnceAndOnlyIfLookedAt(t *testing.T) {
 		if err != nil || m == nil {
 			t.Fatal(m, err)
 		}
-		m.Answer(r)
+		if _, err := m.Respond(r); err != nil {
+			t.Fatal(err)
+		}
 		if read != want {
 			t.Errorf("%s: the body was read %d times", target, read)
 		}
@@ -41,6 +43,9 @@ func TestUnreadableBodyIsAnError(t *testing.T) {
 		t.Errorf("a mapping that does not look at the body: got %v, %v", m, err)
 	}
 }
+
+// meets is whether a condition by itself is met.
+func meets(p pattern, v value) bool { return new(Request).meets(p, v) }
 
 // TestDeepJSONIsNoJSON holds that a body cannot exhaust the stack.
 func TestDeepJSONIsNoJSON(t *testing.T) {

@@ -4,103 +4,134 @@
 package wiremock
 
 import (
-	"encoding/json"
-	"errors"
-	"net/http"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/jsonpath"
+	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/template"
 )
 
-// response is a mapping's answer with what has to be rendered for each request.
-type response struct {
-	answer  Answer             // what is the same for every request
-	body    *template.Template // nil: answer.Body as it is
-	headers []headerTemplate
+// Response is what a mapping responds, as data for a server to write. Its slices
+// may be shared with other requests: they are not to be changed.
+type Response struct {
+	Status int
+	Header []Field
+	Body   []byte
+	// FixedDelay and Delay together are the time before the first byte.
+	FixedDelay time.Duration
+	Delay      latency.Latency
+	// Dribble spreads the body over a time.
+	Dribble Dribble
+	Fault   Fault
 }
 
-// headerTemplate renders the value of a field of answer.Header.
-type headerTemplate struct {
-	index int
-	value *template.Template
+// Field is a line of the header. Its name is in canonical form.
+type Field struct{ Name, Value string }
+
+// Dribble is a body sent in so many chunks over a time; no chunks: all at once.
+type Dribble struct {
+	Chunks   int
+	Duration time.Duration
 }
 
-func parseResponse(data json.RawMessage, from origin) (response, error) {
-	r := response{answer: Answer{Status: http.StatusOK}}
-	f, err := newFields("response", data)
-	if err != nil {
-		return r, err
-	}
-	if err := r.parseStatus(f); err != nil {
-		return r, err
-	}
-	t, err := f.templating()
-	if err != nil {
-		return r, err
-	}
-	if err := r.parseHeaders(f, t); err != nil {
-		return r, err
-	}
-	if err := r.parseBody(f, from, t); err != nil {
-		return r, err
-	}
-	if err := r.parseTiming(f); err != nil {
-		return r, err
-	}
-	return r, f.done()
+// Fault is a broken response in WireMock's words; empty: none.
+type Fault string
+
+// The faults that a mapping can ask for.
+const (
+	ConnectionReset   Fault = "CONNECTION_RESET_BY_PEER"
+	EmptyResponse     Fault = "EMPTY_RESPONSE"
+	MalformedResponse Fault = "MALFORMED_RESPONSE_CHUNK"
+	RandomData        Fault = "RANDOM_DATA_THEN_CLOSE"
+)
+
+// Wait draws the time before the first byte.
+func (r *Response) Wait(source rand.Source) time.Duration {
+	return r.FixedDelay + r.Delay.Sample(source)
 }
 
-func (r *response) parseStatus(f *fields) error {
-	if _, err := f.into("status", &r.answer.Status); err != nil {
-		return err
+// Respond returns the response to a request that the mapping matched. The error
+// is that of reading the body, or ErrTooMuch.
+func (m *Mapping) Respond(r *Request) (Response, error) {
+	response, fixed := m.Fixed()
+	if fixed {
+		return response, nil
 	}
-	if r.answer.Status < 200 || r.answer.Status > 999 {
-		return f.errorf("status", "%d is not a status that can end an exchange", r.answer.Status)
+	r.template = m.url.template
+	r.budget = eval.NewBudget(len(r.Target) + len(r.body.text))
+	if m.response.body != nil {
+		response.Body = m.response.body.Append(make([]byte, 0, 2*len(response.Body)), model{r})
 	}
-	var message string
-	given, err := f.into("statusMessage", &message)
-	if given && message != http.StatusText(r.answer.Status) {
-		err = errors.Join(err, f.errorf("statusMessage", "'%s' is not supported: the words belong to the status", message))
-	}
-	return err
-}
-
-// templating is whether a response is rendered, and with which parameters.
-type templating struct {
-	on         bool
-	parameters map[string]any
-	plainFiles bool
-}
-
-func (f *fields) templating() (templating, error) {
-	var t templating
-	var transformers []string
-	if _, err := f.into("transformers", &transformers); err != nil {
-		return t, err
-	}
-	for _, name := range transformers {
-		if name != "response-template" {
-			return t, f.errorf("transformers", "'%s' is not supported", name)
+	if m.response.headers != nil {
+		response.Header = slices.Clone(response.Header)
+		for _, h := range m.response.headers {
+			response.Header[h.index].Value = oneLine(string(h.value.Append(nil, model{r})))
 		}
-		t.on = true
 	}
-	data, given := f.take("transformerParameters")
-	if !given {
-		return t, nil
+	if r.exceeded() || r.failed != nil {
+		return Response{}, fmt.Errorf("mapping '%s': %w", m.Name(), r.failed)
 	}
-	parsed, _ := jsonpath.Parse(string(data))
-	parameters, ok := parsed.(map[string]any)
-	if !ok {
-		return t, f.errorf("transformerParameters", "expected an object")
-	}
-	t.parameters = parameters
-	t.plainFiles, _ = parameters["disableBodyFileTemplating"].(bool)
-	return t, nil
+	return response, nil
 }
 
-func (t templating) parse(text string) (*template.Template, error) {
-	if !t.on || !template.IsTemplate(text) {
-		return nil, nil
-	}
-	return template.Parse(text, t.parameters)
+// oneLine keeps what a client sent from adding lines to the header.
+func oneLine(value string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return ' '
+		}
+		return c
+	}, value)
 }
+
+// model is a request as templates see it.
+type model struct{ r *Request }
+
+func (m model) Method() string              { return m.r.Method }
+func (m model) URL() string                 { return m.r.url }
+func (m model) Path() string                { return m.r.path }
+func (m model) Scheme() string              { return m.r.Scheme }
+func (m model) Host() string                { return m.r.Host }
+func (m model) ClientIP() string            { return m.r.ClientIP }
+func (m model) Header(name string) []string { return m.r.header(name) }
+func (m model) Body() string                { return m.body().text }
+func (m model) JSON() (any, bool)           { return m.body().json() }
+func (m model) Budget() *eval.Budget        { return &m.r.budget }
+func (m model) Random() rand.Source         { return m.r.random() }
+func (m model) Query(name string) []string  { return m.named(m.r.queryParameters(), name) }
+func (m model) Cookie(name string) []string { return m.named(m.r.cookieParameters(), name) }
+
+func (m model) PathParameter(name string) string {
+	if m.r.template == nil {
+		return ""
+	}
+	return m.r.template.parameter(m.r.path, name)
+}
+
+// body returns the body; the budget grows with what is read only now.
+func (m model) body() *document {
+	known := m.r.parsed.body
+	d := m.r.bodyDocument()
+	if !known {
+		m.r.budget.Grow(eval.PerByte * len(d.text))
+	}
+	return d
+}
+
+func (m model) named(parameters []parameter, name string) []string {
+	m.r.budget.Spend(1 + len(parameters)/4)
+	var values []string
+	for _, p := range parameters {
+		if p.name == name {
+			values = append(values, p.value)
+		}
+	}
+	return values
+}
+
+// Interface guard
+var _ template.Request = model{}

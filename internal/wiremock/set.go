@@ -1,17 +1,27 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Package wiremock answers requests by WireMock's stub mappings.
+//
+// Load reads the JSON files that WireMock reads. Everything in them is
+// compiled then: patterns, JSONPaths, templates, body files. What a mapping
+// asks for and this package does not do is an error that names the file, the
+// mapping and the field; nothing is left out silently.
+//
+// A Set finds the mapping for a request by an index of URLs and returns the
+// response as plain data, so that any HTTP server can write it.
 package wiremock
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
 // Set is a set of mappings. It never changes: any number of goroutines may
 // use it.
 type Set struct {
-	mappings []*Mapping // the first that matches answers
+	mappings []*Mapping // the first that matches is taken
 	exact    map[string][]int
 	paths    map[string][]int
 	prefixes map[string][]int
@@ -52,12 +62,12 @@ func NewSet(added []*Mapping) *Set {
 	return s
 }
 
-// Match gives the mapping that answers the request; nil if none does. The
-// error is that of reading the body, if that failed.
+// Match returns the mapping for a request; nil if there is none. The error is
+// that of reading the body, or ErrTooMuch.
 func (s *Set) Match(r *Request) (*Mapping, error) {
 	r.split()
-	var room [8][]int
-	candidates := s.candidates(r, room[:0])
+	var few [8][]int
+	candidates := s.candidates(r, few[:0])
 	for {
 		next := -1
 		for i, list := range candidates {
@@ -66,17 +76,21 @@ func (s *Set) Match(r *Request) (*Mapping, error) {
 			}
 		}
 		if next < 0 {
-			return nil, r.bodyError
+			return nil, nil
 		}
 		m := s.mappings[candidates[next][0]]
 		candidates[next] = candidates[next][1:]
-		if m.matches(r) && r.bodyError == nil {
+		matches := m.matches(r)
+		if r.failed != nil {
+			return nil, fmt.Errorf("mapping '%s': %w", m.Name(), r.failed)
+		}
+		if matches {
 			return m, nil
 		}
 	}
 }
 
-// candidates gives the lists of mappings, each ordered, whose URL may match.
+// candidates returns the lists of mappings, each ordered, whose URL may match.
 func (s *Set) candidates(r *Request, lists [][]int) [][]int {
 	if list := s.exact[r.url]; list != nil {
 		lists = append(lists, list)

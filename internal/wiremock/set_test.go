@@ -120,7 +120,7 @@ func TestMatchIsSafeForManyGoroutines(t *testing.T) {
 				if m, err := set.Match(r); err != nil {
 					t.Error(err)
 				} else if m != nil {
-					m.Answer(r)
+					_, _ = m.Respond(r)
 				} else {
 					set.Closest(r)
 				}

@@ -4,23 +4,24 @@
 package wiremock
 
 import (
-	"regexp"
+	"errors"
+	"fmt"
 	"regexp/syntax"
 	"strings"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/javaregexp"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // urlMatcher is a mapping's condition on the raw URL.
 type urlMatcher struct {
-	kind     string // the field that says it; empty: any URL
+	kind     string // its field in the mapping; empty: any URL
 	text     string
-	re       *regexp.Regexp // of a pattern
+	re       *eval.Regexp // of a pattern
 	template *urlTemplate
 	prefix   string // what every URL that matches begins with
 }
 
-// wholeURL tells whether the query belongs to what is looked at.
+// wholeURL reports whether the query belongs to what is looked at.
 func (u *urlMatcher) wholeURL() bool { return u.kind == "url" || u.kind == "urlPattern" }
 
 func (u *urlMatcher) subject(r *Request) string {
@@ -33,7 +34,7 @@ func (u *urlMatcher) subject(r *Request) string {
 func (u *urlMatcher) matches(r *Request) bool {
 	switch {
 	case u.re != nil:
-		return u.re.MatchString(u.subject(r))
+		return r.matchesRegexp(u.re, u.subject(r))
 	case u.template != nil:
 		return u.template.matches(r.path)
 	}
@@ -70,7 +71,7 @@ func (f *fields) url() (urlMatcher, error) {
 func (u *urlMatcher) compile() (err error) {
 	switch u.kind {
 	case "urlPattern", "urlPathPattern":
-		u.re, err = javaregexp.CompileLines(u.text)
+		u.re, err = eval.CompileLines(u.text)
 		u.prefix = literalPrefix(u.text)
 	case "urlPathTemplate":
 		u.template, err = newURLTemplate(u.text)
@@ -79,7 +80,7 @@ func (u *urlMatcher) compile() (err error) {
 	return err
 }
 
-// literalPrefix gives the plain text that a regular expression begins with.
+// literalPrefix returns the plain text that a regular expression begins with.
 func literalPrefix(source string) string {
 	tree, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
@@ -101,4 +102,61 @@ func literalPrefix(source string) string {
 		}
 	}
 	return prefix.String()
+}
+
+// urlTemplate is a path with names in braces: /contacts/{id}.
+type urlTemplate struct{ segments []string }
+
+func newURLTemplate(text string) (*urlTemplate, error) {
+	t := &urlTemplate{strings.Split(text, "/")}
+	for _, segment := range t.segments {
+		if strings.ContainsAny(segment, "{}") && !isName(segment) {
+			return nil, fmt.Errorf("'%s' is neither plain text nor a name in braces", segment)
+		}
+	}
+	return t, nil
+}
+
+func isName(segment string) bool {
+	return len(segment) > 2 && segment[0] == '{' && strings.IndexByte(segment, '}') == len(segment)-1 &&
+		!strings.Contains(segment[1:], "{")
+}
+
+func (t *urlTemplate) matches(path string) bool {
+	for i, segment := range t.segments {
+		part, rest, more := strings.Cut(path, "/")
+		if more == (i == len(t.segments)-1) || segment != part && (part == "" || !isName(segment)) {
+			return false
+		}
+		path = rest
+	}
+	return true
+}
+
+// parameter returns the part of a path that matched at a name.
+func (t *urlTemplate) parameter(path, name string) string {
+	for _, segment := range t.segments {
+		part, rest, _ := strings.Cut(path, "/")
+		if isName(segment) && segment[1:len(segment)-1] == name {
+			return part
+		}
+		path = rest
+	}
+	return ""
+}
+
+// pathParameters reads the conditions on the named parts of a urlPathTemplate.
+func (f *fields) pathParameters(u urlMatcher) ([]condition, error) {
+	data, given := f.take("pathParameters")
+	if !given {
+		return nil, nil
+	}
+	if u.template == nil {
+		return nil, f.located("pathParameters", errors.New("it needs a urlPathTemplate"))
+	}
+	return parseConditions(f.at("pathParameters"), data, func(r *Request, name string, visit visitor) {
+		if part := u.template.parameter(r.path, name); part != "" {
+			visit(part)
+		}
+	})
 }

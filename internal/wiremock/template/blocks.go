@@ -5,6 +5,7 @@ package template
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,10 @@ type branches struct{ body, otherwise []node }
 // block compiles a block; the parser stands behind its opening tag. The end is
 // the name that its closing tag has to have.
 func (p *parser) block(content, end string) (node, error) {
+	if err := p.nested(); err != nil {
+		return nil, err
+	}
+	defer func() { p.depth-- }()
 	content, local := cutLocal(content)
 	words, err := split(content)
 	if err != nil {
@@ -137,4 +142,79 @@ func (p *parser) branches(end string) (branches, error) {
 		return branches{}, fmt.Errorf("expected {{/%s}}, got {{%s}}", end, p.closing)
 	}
 	return b, nil
+}
+
+type condition struct {
+	value evaluator
+	branches
+}
+
+func (c condition) render(buffer []byte, s *scope) []byte {
+	if truthy(c.value(s)) {
+		return render(buffer, c.body, s)
+	}
+	return render(buffer, c.otherwise, s)
+}
+
+type with struct {
+	value evaluator
+	local string
+	branches
+}
+
+func (w with) render(buffer []byte, s *scope) []byte {
+	value := w.value(s)
+	if !truthy(value) {
+		return render(buffer, w.otherwise, s)
+	}
+	return render(buffer, w.body, &scope{request: s.request, budget: s.budget, this: value, outer: s, local: w.local})
+}
+
+// perElement is what a round of a loop costs by itself.
+const perElement = 16
+
+type loop struct {
+	value evaluator
+	local string
+	branches
+}
+
+func (l loop) render(buffer []byte, s *scope) []byte {
+	inner := &scope{request: s.request, budget: s.budget, outer: s, local: l.local}
+	element := func(key, value any, i, length int) bool {
+		if !s.budget.Spend(perElement) {
+			return false
+		}
+		inner.this, inner.key, inner.first, inner.last = value, key, i == 0, i == length-1
+		buffer = render(buffer, l.body, inner)
+		return true
+	}
+	switch list := l.value(s).(type) {
+	case []any:
+		for i, value := range list {
+			if !element(int64(i), value, i, len(list)) {
+				return buffer
+			}
+		}
+		if len(list) > 0 {
+			return buffer
+		}
+	case []string:
+		for i, value := range list {
+			if !element(int64(i), value, i, len(list)) {
+				return buffer
+			}
+		}
+		return buffer
+	case map[string]any:
+		for i, name := range slices.Sorted(maps.Keys(list)) {
+			if !element(name, list[name], i, len(list)) {
+				return buffer
+			}
+		}
+		if len(list) > 0 {
+			return buffer
+		}
+	}
+	return render(buffer, l.otherwise, s)
 }

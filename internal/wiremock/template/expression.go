@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// evaluator is a compiled expression: it gives nil, a string, a bool, an
+// evaluator is a compiled expression: it returns nil, a string, a bool, an
 // int64, a float64, a json.Number, a list of texts, a []any or a map[string]any.
 type evaluator func(s *scope) any
 
@@ -32,6 +32,10 @@ type call struct {
 
 // expression compiles what stands in a tag or in parentheses.
 func (p *parser) expression(content string) (evaluator, error) {
+	if err := p.nested(); err != nil {
+		return nil, err
+	}
+	defer func() { p.depth-- }()
 	words, err := split(content)
 	if err != nil {
 		return nil, err

@@ -4,9 +4,14 @@
 package template
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // helper is a function that templates can call.
@@ -47,7 +52,16 @@ func (c *call) compile(h helper) (evaluator, error) {
 			return nil, fmt.Errorf("%s does not support %s=", c.name, name)
 		}
 	}
-	return h.compile(c)
+	value, err := h.compile(c)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *scope) any {
+		if !s.budget.Spend(1) {
+			return nil
+		}
+		return value(s)
+	}, nil
 }
 
 func (h helper) takes() string {
@@ -60,7 +74,7 @@ func (h helper) takes() string {
 	return fmt.Sprintf("%d to %d arguments", h.least, h.most)
 }
 
-// option gives the evaluator of a named argument, or of its default.
+// option returns the evaluator of a named argument, or of its default.
 func (c *call) option(name string, otherwise any) evaluator {
 	if o, ok := c.named[name]; ok {
 		return o.value
@@ -68,7 +82,7 @@ func (c *call) option(name string, otherwise any) evaluator {
 	return constant(otherwise)
 }
 
-// known gives an argument that has to be a plain text because it is compiled.
+// known returns an argument that has to be a plain text because it is compiled.
 func (c *call) known(what string, o operand) (string, error) {
 	if text, ok := o.literal.(string); ok {
 		return text, nil
@@ -89,4 +103,60 @@ func (c *call) knownOption(name string) (text string, given bool, err error) {
 // problem is what WireMock writes in the place of a value that it cannot make.
 func problem(format string, args ...any) string {
 	return "[ERROR: " + fmt.Sprintf(format, args...) + "]"
+}
+
+// comparisons are helpers that can open a block: {{#eq a b}}…{{else}}…{{/eq}}.
+var comparisons = map[string]helper{
+	"eq":  comparison(2, func(v []any, b *eval.Budget) bool { return equal(v[0], v[1], b) }),
+	"neq": comparison(2, func(v []any, b *eval.Budget) bool { return !equal(v[0], v[1], b) }),
+	"gt":  comparison(2, func(v []any, b *eval.Budget) bool { return order(v[0], v[1], b) > 0 }),
+	"gte": comparison(2, func(v []any, b *eval.Budget) bool { return order(v[0], v[1], b) >= 0 }),
+	"lt":  comparison(2, func(v []any, b *eval.Budget) bool { return order(v[0], v[1], b) < 0 }),
+	"lte": comparison(2, func(v []any, b *eval.Budget) bool { return order(v[0], v[1], b) <= 0 }),
+	"and": comparison(2, func(v []any, _ *eval.Budget) bool { return truthy(v[0]) && truthy(v[1]) }),
+	"or":  comparison(2, func(v []any, _ *eval.Budget) bool { return truthy(v[0]) || truthy(v[1]) }),
+	"not": comparison(1, func(v []any, _ *eval.Budget) bool { return !truthy(v[0]) }),
+}
+
+// comparison makes a helper that gives true or false, or what yes= and no= say.
+func comparison(arguments int, holds func(values []any, b *eval.Budget) bool) helper {
+	return helper{arguments, arguments, []string{"yes", "no"}, func(c *call) (evaluator, error) {
+		yes, no := c.option("yes", true), c.option("no", false)
+		return func(s *scope) any {
+			values := make([]any, len(c.args))
+			for i, arg := range c.args {
+				values[i] = first(arg.value(s))
+			}
+			if holds(values, s.budget) {
+				return yes(s)
+			}
+			return no(s)
+		}, nil
+	}}
+}
+
+// equal compares as Java's equals: a number never equals a text.
+func equal(a, b any, budget *eval.Budget) bool {
+	if isNumber(a) && isNumber(b) {
+		return order(a, b, budget) == 0
+	}
+	return eval.Equal(a, b, budget)
+}
+
+func isNumber(value any) bool {
+	switch value.(type) {
+	case int64, float64, json.Number:
+		return true
+	}
+	return false
+}
+
+// order compares numbers by size and anything else by its text.
+func order(a, b any, budget *eval.Budget) int {
+	x, ok := number(a)
+	y, both := number(b)
+	if ok && both {
+		return cmp.Compare(x, y)
+	}
+	return strings.Compare(toText(a, budget), toText(b, budget))
 }

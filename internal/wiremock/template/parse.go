@@ -17,6 +17,17 @@ type parser struct {
 	loops      int      // blocks around that change what plain names mean
 	trimNext   bool     // the last tag ended on ~
 	closing    string   // the tag that ended the nodes read last
+	depth      int      // of blocks and parentheses around
+}
+
+// deepest bounds how blocks and parentheses may be nested.
+const deepest = 200
+
+func (p *parser) nested() error {
+	if p.depth++; p.depth > deepest {
+		return fmt.Errorf("blocks and parentheses are nested deeper than %d levels", deepest)
+	}
+	return nil
 }
 
 // nodes reads up to the end of a block, or of the template if block is empty.
@@ -90,7 +101,7 @@ type tag struct {
 	trimBefore, trimAfter bool
 }
 
-// endsBranch tells whether the tag ends the branch of a block that it is in.
+// endsBranch reports whether the tag ends the branch of a block that it is in.
 func (t tag) endsBranch() bool {
 	return strings.HasPrefix(t.content, "/") || t.content == "else" || t.content == "^" || strings.HasPrefix(t.content, "else ")
 }
@@ -147,5 +158,5 @@ func firstLine(s string) string {
 	return line
 }
 
-// isLocal tells whether a block around gives its element this name.
+// isLocal reports whether a block around gives its element this name.
 func (p *parser) isLocal(name string) bool { return slices.Contains(p.locals, name) }

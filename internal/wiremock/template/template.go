@@ -10,6 +10,8 @@ package template
 import (
 	"math/rand/v2"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // Request is what a template can ask of the request that is answered.
@@ -23,7 +25,7 @@ type Request interface {
 	// Host is the Host field: name and, if given, port.
 	Host() string
 	ClientIP() string
-	// Query gives the decoded values of a parameter.
+	// Query returns the decoded values of a parameter.
 	Query(name string) []string
 	Header(name string) []string
 	Cookie(name string) []string
@@ -34,6 +36,9 @@ type Request interface {
 	JSON() (any, bool)
 	// Random is where random values are drawn from.
 	Random() rand.Source
+	// Budget is what rendering is drawn from. What was rendered is not whole if
+	// it is exceeded.
+	Budget() *eval.Budget
 }
 
 // Template is a compiled template. Any number of goroutines may render it.
@@ -53,17 +58,19 @@ func Parse(text string, parameters map[string]any) (*Template, error) {
 	return &Template{nodes}, nil
 }
 
-// IsTemplate tells whether there is anything to render in a text.
+// IsTemplate reports whether there is anything to render in a text.
 func IsTemplate(text string) bool { return strings.Contains(text, "{{") }
 
-// Append renders the template for a request to the end of a buffer.
+// Append renders the template for a request to the end of a buffer. It stops
+// where the budget of the request ends.
 func (t *Template) Append(buffer []byte, r Request) []byte {
-	return render(buffer, t.nodes, &scope{request: r})
+	return render(buffer, t.nodes, &scope{request: r, budget: r.Budget()})
 }
 
 // scope is what names mean at one place of a template.
 type scope struct {
 	request Request
+	budget  *eval.Budget
 	this    any
 	outer   *scope
 	local   string // the name that a block gives to this
@@ -79,6 +86,9 @@ type node interface {
 
 func render(buffer []byte, nodes []node, s *scope) []byte {
 	for _, n := range nodes {
+		if s.budget.Exceeded() {
+			break
+		}
 		buffer = n.render(buffer, s)
 	}
 	return buffer
@@ -86,9 +96,13 @@ func render(buffer []byte, nodes []node, s *scope) []byte {
 
 type text string
 
-func (t text) render(buffer []byte, _ *scope) []byte { return append(buffer, t...) }
+func (t text) render(buffer []byte, s *scope) []byte {
+	return appendBounded(buffer, string(t), s.budget)
+}
 
 // output writes the value of an expression.
 type output struct{ value evaluator }
 
-func (o output) render(buffer []byte, s *scope) []byte { return appendText(buffer, o.value(s)) }
+func (o output) render(buffer []byte, s *scope) []byte {
+	return appendText(buffer, o.value(s), s.budget)
+}

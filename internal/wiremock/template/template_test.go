@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/ohler55/ojg/oj"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // request is a request for templates: a JSON body and one of everything.
@@ -32,6 +34,7 @@ func (request) PathParameter(string) string { return "parameter" }
 func (request) Body() string                { return body }
 func (request) JSON() (any, bool)           { return oj.MustParseString(body), true }
 func (r request) Random() rand.Source       { return r.source }
+func (request) Budget() *eval.Budget        { b := eval.NewBudget(len(body)); return &b }
 
 func renderText(t *testing.T, text string) string {
 	t.Helper()
@@ -130,6 +133,10 @@ func TestJavaDates(t *testing.T) {
 		"X XX XXX z":                 "+10 +1000 +10:00 AEST",
 		"''yyyy'' 'o''clock'":        "'2018' o'clock",
 		"dd/MM/yyyy":                 "05/05/2018",
+		"d é":                        "5 é",
+		"yyyy年MM月dd日":                "2018年05月05日",
+		"é\xff'\xc3'":                "é\xff\xc3",
+		"d''d'a''''b'":               "5'5a''b",
 	} {
 		layout, err := compileJavaDate(pattern)
 		if err != nil {

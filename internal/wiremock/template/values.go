@@ -8,63 +8,49 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // appendText writes a value as WireMock does: a repeated field by its first
 // value, an array as compact and an object as indented JSON, a fraction as
 // Java writes it.
-func appendText(buffer []byte, value any) []byte {
+func appendText(buffer []byte, value any, b *eval.Budget) []byte {
 	switch v := value.(type) {
 	case nil:
 		return buffer
 	case string:
-		return append(buffer, v...)
+		return appendBounded(buffer, v, b)
 	case []string:
-		return append(buffer, v[0]...)
-	case int64:
-		return strconv.AppendInt(buffer, v, 10)
-	case float64:
-		return append(buffer, javaDouble(v)...)
-	case bool:
-		return strconv.AppendBool(buffer, v)
-	case json.Number:
-		return append(buffer, v...)
+		return appendBounded(buffer, v[0], b)
 	case []any:
-		return appendCompact(buffer, v)
+		return eval.AppendJSON(buffer, v, b)
+	case map[string]any:
+		return eval.AppendIndented(buffer, v, b)
 	}
-	return appendIndented(buffer, value, "\n")
+	return eval.AppendScalar(buffer, value)
 }
 
-// Text gives a value of JSON as templates write it.
-func Text(value any) string { return toText(value) }
-
-// toText gives what appendText writes.
-func toText(value any) string {
-	if s, ok := value.(string); ok {
-		return s
+func appendBounded(buffer []byte, text string, b *eval.Budget) []byte {
+	if !b.Spend(len(text)) {
+		return buffer
 	}
-	return string(appendText(nil, value))
+	return append(buffer, text...)
 }
 
-// javaDouble writes a number as Java's Double.toString: always with a
-// fraction, with an exponent outside of a thousandth to ten million.
-func javaDouble(f float64) string {
-	if a := math.Abs(f); a != 0 && (a < 1e-3 || a >= 1e7) {
-		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
-		if !strings.Contains(mantissa, ".") {
-			mantissa += ".0"
-		}
-		n, _ := strconv.Atoi(exponent)
-		return mantissa + "E" + strconv.Itoa(n)
+// toText returns what appendText writes. What is text already costs nothing.
+func toText(value any, b *eval.Budget) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case []string:
+		return v[0]
 	}
-	text := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
+	return string(appendText(nil, value, b))
 }
 
-// truthy tells whether a block like if takes its first branch.
+// truthy reports whether a block like if takes its first branch.
 func truthy(value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -83,24 +69,32 @@ func truthy(value any) bool {
 	return true
 }
 
-// number gives the value as a number, if it is one or reads as one. What is not
-// finite is none.
+// number returns the value as a number, if it is one or reads as one. What is
+// not finite is none.
 func number(value any) (float64, bool) {
 	switch v := value.(type) {
 	case int64:
 		return float64(v), true
 	case float64:
 		return v, isFinite(v)
-	case bool, nil:
-		return 0, false
+	case json.Number:
+		return parseNumber(string(v))
+	case string:
+		return parseNumber(v)
+	case []string:
+		return parseNumber(v[0])
 	}
-	f, err := strconv.ParseFloat(strings.TrimSpace(toText(value)), 64)
+	return 0, false
+}
+
+func parseNumber(text string) (float64, bool) {
+	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	return f, err == nil && isFinite(f)
 }
 
 func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-// integer gives the value as a number without its fraction, if it is small
+// integer returns the value as a number without its fraction, if it is small
 // enough for two of them to be subtracted.
 func integer(value any) (int64, bool) {
 	f, ok := number(value)
@@ -110,10 +104,70 @@ func integer(value any) (int64, bool) {
 	return int64(f), true
 }
 
-// first gives the first value of a repeated field, so that it compares as text.
+// first returns the first value of a repeated field, so that it compares as text.
 func first(value any) any {
 	if values, ok := value.([]string); ok {
 		return values[0]
 	}
 	return value
+}
+
+func compileJSONPath(c *call) (evaluator, error) {
+	text, err := c.known("path", c.args[1])
+	if err != nil {
+		return nil, err
+	}
+	path, err := eval.CompilePath(text)
+	if err != nil {
+		return nil, err
+	}
+	path = path.WithNulls()
+	document, otherwise := jsonDocument(c.args[0]), c.option("default", nil)
+	return func(s *scope) any {
+		data, ok := document(s)
+		if !ok {
+			return nil
+		}
+		if value, found := path.Get(data, s.budget); found && value != nil {
+			return value
+		}
+		return otherwise(s)
+	}, nil
+}
+
+// jsonDocument parses an argument; the body has been parsed by the request.
+func jsonDocument(o operand) func(s *scope) (any, bool) {
+	if o.text == "request.body" {
+		return func(s *scope) (any, bool) { return s.request.JSON() }
+	}
+	return func(s *scope) (any, bool) {
+		switch value := first(o.value(s)).(type) {
+		case string:
+			if !s.budget.Spend(len(value)) {
+				return nil, false
+			}
+			return eval.ParseJSON(value)
+		case nil:
+			return nil, false
+		default:
+			return value, true
+		}
+	}
+}
+
+func compileSize(c *call) (evaluator, error) {
+	return func(s *scope) any {
+		switch value := c.args[0].value(s).(type) {
+		case string:
+			s.budget.Read(len(value))
+			return int64(utf8.RuneCountInString(value))
+		case []string:
+			return int64(len(value))
+		case []any:
+			return int64(len(value))
+		case map[string]any:
+			return int64(len(value))
+		}
+		return nil
+	}, nil
 }

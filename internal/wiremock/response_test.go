@@ -16,13 +16,17 @@ func TestTimingAndFaults(t *testing.T) {
 		{"request":{"url":"/both"},"response":{"fixedDelayMilliseconds":100,"delayDistribution":{"type":"uniform","lower":10,"upper":20}}},
 		{"request":{"url":"/dribble"},"response":{"chunkedDribbleDelay":{"numberOfChunks":5,"totalDuration":1000}}},
 		{"request":{"url":"/fault"},"response":{"fault":"EMPTY_RESPONSE"}}]`)
-	get := func(target string) Answer {
+	get := func(target string) Response {
 		r := newRequest(exchange{Method: "GET", Target: target})
 		m, err := set.Match(r)
 		if err != nil || m == nil {
 			t.Fatal(target, m, err)
 		}
-		return m.Answer(r)
+		response, err := m.Respond(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response
 	}
 	fixed, both := get("/fixed"), get("/both")
 	if got := fixed.Wait(latency.Random()); got != 500*time.Millisecond {
@@ -48,7 +52,11 @@ func TestTemplatedHeaderStaysOneLine(t *testing.T) {
 	if err != nil || m == nil {
 		t.Fatal(m, err)
 	}
-	if got := m.Answer(r).Header; len(got) != 1 || got[0].Value != "a  Set-Cookie: b" {
+	response, err := m.Respond(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := response.Header; len(got) != 1 || got[0].Value != "a  Set-Cookie: b" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -60,7 +68,11 @@ func TestFramingIsLeftToTheServer(t *testing.T) {
 	if err != nil || m == nil {
 		t.Fatal(m, err)
 	}
-	if got := m.Answer(r).Header; len(got) != 1 || got[0] != (Field{"X-A", "b"}) {
+	response, err := m.Respond(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := response.Header; len(got) != 1 || got[0] != (Field{"X-A", "b"}) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -5,11 +5,78 @@ package template
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
+
+// exact is a number with the decimals that it is written with, which is how
+// WireMock computes: 2.5 times 2 is 5.0, 7 by 2 is 4.
+type exact struct {
+	value decimal.Decimal
+	scale int32
+}
+
+// longestNumber bounds what a client can make a computation cost, in digits.
+const longestNumber = 100
+
+// newExact reads a value; what is not a number counts as 0.
+func newExact(value any, b *eval.Budget) exact {
+	text := strings.TrimSpace(toText(value, b))
+	if len(text) <= longestNumber && !strings.ContainsAny(text, "eE") {
+		if d, err := decimal.NewFromString(text); err == nil {
+			return exact{d, max(-d.Exponent(), 0)}
+		}
+	}
+	if f, ok := number(value); ok && len(text) <= longestNumber {
+		return exact{decimal.NewFromFloat(f), 0}
+	}
+	return exact{}
+}
+
+func (e exact) result() any {
+	if e.scale == 0 && e.value.IsInteger() && e.value.BigInt().IsInt64() {
+		return e.value.IntPart()
+	}
+	return json.Number(e.value.StringFixed(e.scale))
+}
+
+// operators compute with exact numbers; the second is not 0 for / and %.
+var operators = map[string]func(a, b exact) exact{
+	"+": func(a, b exact) exact { return exact{a.value.Add(b.value), max(a.scale, b.scale)} },
+	"-": func(a, b exact) exact { return exact{a.value.Sub(b.value), max(a.scale, b.scale)} },
+	"*": times,
+	"x": times,
+	"/": func(a, b exact) exact { return exact{a.value.DivRound(b.value, a.scale), a.scale} },
+	"%": func(a, b exact) exact { return exact{a.value.Mod(b.value), max(a.scale, b.scale)} },
+}
+
+func times(a, b exact) exact { return exact{a.value.Mul(b.value), a.scale + b.scale} }
+
+func compileMath(c *call) (evaluator, error) {
+	operator, err := c.known("operator", c.args[1])
+	if err != nil {
+		return nil, err
+	}
+	compute, ok := operators[operator]
+	if !ok {
+		return nil, fmt.Errorf("math has no operator '%s'", operator)
+	}
+	left, right := c.args[0].value, c.args[2].value
+	return func(s *scope) any {
+		a, b := newExact(left(s), s.budget), newExact(right(s), s.budget)
+		if b.value.IsZero() && (operator == "/" || operator == "%") {
+			return problem("division by zero")
+		}
+		return compute(a, b).result()
+	}, nil
+}
 
 var randomHelpers = map[string]helper{
 	"randomValue":   {0, 0, []string{"length", "type", "uppercase"}, compileRandomValue},
@@ -71,6 +138,9 @@ func (c *call) randomText(kind string) (func(s *scope) string, error) {
 		if !ok || n < 0 || n > longestRandom {
 			return problem("randomValue needs a length from 0 to %d", longestRandom)
 		}
+		if !s.budget.Spend(int(n)) {
+			return ""
+		}
 		source := s.request.Random()
 		value := make([]byte, int(n))
 		for i := range value {
@@ -130,6 +200,9 @@ func compilePickRandom(c *call) (evaluator, error) {
 		for _, arg := range c.args {
 			switch value := arg.value(s).(type) {
 			case []any:
+				if !s.budget.Spend(4 * len(value)) {
+					return nil
+				}
 				choices = append(choices, value...)
 			default:
 				choices = append(choices, value)

@@ -93,7 +93,10 @@ func answer(t *testing.T, set *Set, e exchange) expectation {
 	if m == nil {
 		return expectation{Status: http.StatusNotFound, Unmatched: true}
 	}
-	a := m.Answer(r)
+	a, err := m.Respond(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := expectation{Status: a.Status, Body: string(a.Body), Header: make(http.Header)}
 	for _, f := range a.Header {
 		got.Header.Add(f.Name, f.Value)

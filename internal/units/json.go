@@ -1,0 +1,31 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package units
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// CheckJSON returns where data stops being one JSON value and why: the line and
+// the column, both counted from 1, the column in characters.
+func CheckJSON(data []byte) error {
+	if json.Valid(data) {
+		return nil
+	}
+	var anything json.RawMessage
+	err := json.Unmarshal(data, &anything)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		before := data[:min(max(int(syntax.Offset)-1, 0), len(data))]
+		begin := bytes.LastIndexByte(before, '\n') + 1
+		return fmt.Errorf("line %d, column %d: %w", 1+bytes.Count(before, []byte("\n")), 1+utf8.RuneCount(before[begin:]), err)
+	}
+	return err
+}
+
+// TrimBOM takes the mark off that some editors put before a text of UTF-8.
+func TrimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }

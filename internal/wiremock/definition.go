@@ -1,0 +1,278 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/template"
+)
+
+// definition is a mapping's response with what has to be rendered for each
+// request.
+type definition struct {
+	fixed   Response           // what is the same for every request
+	body    *template.Template // nil: fixed.Body as it is
+	headers []headerTemplate
+}
+
+// headerTemplate renders the value of a field of fixed.Header.
+type headerTemplate struct {
+	index int
+	value *template.Template
+}
+
+func parseDefinition(data json.RawMessage, from origin) (definition, error) {
+	r := definition{fixed: Response{Status: http.StatusOK}}
+	f, err := newFields("response", data)
+	if err != nil {
+		return r, err
+	}
+	if err := r.parseStatus(f); err != nil {
+		return r, err
+	}
+	t, err := f.templating()
+	if err != nil {
+		return r, err
+	}
+	if err := r.parseHeaders(f, t); err != nil {
+		return r, err
+	}
+	if err := r.parseBody(f, from, t); err != nil {
+		return r, err
+	}
+	if err := r.parseTiming(f); err != nil {
+		return r, err
+	}
+	return r, f.done()
+}
+
+func (r *definition) parseStatus(f *fields) error {
+	if _, err := f.into("status", &r.fixed.Status); err != nil {
+		return err
+	}
+	if r.fixed.Status < 200 || r.fixed.Status > 999 {
+		return f.errorf("status", "%d is not a status that can end an exchange", r.fixed.Status)
+	}
+	var message string
+	given, err := f.into("statusMessage", &message)
+	if given && message != http.StatusText(r.fixed.Status) {
+		err = errors.Join(err, f.errorf("statusMessage", "'%s' is not supported: the words belong to the status", message))
+	}
+	return err
+}
+
+// templating is whether a response is rendered, and with which parameters.
+type templating struct {
+	on         bool
+	parameters map[string]any
+	plainFiles bool
+}
+
+func (f *fields) templating() (templating, error) {
+	var t templating
+	var transformers []string
+	if _, err := f.into("transformers", &transformers); err != nil {
+		return t, err
+	}
+	for _, name := range transformers {
+		if name != "response-template" {
+			return t, f.errorf("transformers", "'%s' is not supported", name)
+		}
+		t.on = true
+	}
+	data, given := f.take("transformerParameters")
+	if !given {
+		return t, nil
+	}
+	parsed, _ := eval.ParseJSON(string(data))
+	parameters, ok := parsed.(map[string]any)
+	if !ok {
+		return t, f.errorf("transformerParameters", "expected an object")
+	}
+	t.parameters = parameters
+	t.plainFiles, _ = parameters["disableBodyFileTemplating"].(bool)
+	return t, nil
+}
+
+func (t templating) parse(text string) (*template.Template, error) {
+	if !t.on || !template.IsTemplate(text) {
+		return nil, nil
+	}
+	return template.Parse(text, t.parameters)
+}
+
+func (r *definition) parseBody(f *fields, from origin, t templating) error {
+	given := ""
+	for _, kind := range []string{"body", "jsonBody", "base64Body", "bodyFileName"} {
+		data, ok := f.take(kind)
+		if !ok {
+			continue
+		}
+		if given != "" {
+			return f.errorf(kind, "there is %s already", given)
+		}
+		given = kind
+		body, err := readBody(kind, data, from)
+		if err != nil {
+			return f.located(kind, err)
+		}
+		r.fixed.Body = body
+		if kind == "base64Body" || kind == "bodyFileName" && t.plainFiles {
+			continue
+		}
+		if r.body, err = t.parse(string(body)); err != nil {
+			return f.located(kind, err)
+		}
+	}
+	return nil
+}
+
+func readBody(kind string, data json.RawMessage, from origin) ([]byte, error) {
+	if kind == "jsonBody" {
+		return compact(data), nil
+	}
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return nil, plain(err)
+	}
+	switch kind {
+	case "base64Body":
+		return base64.StdEncoding.DecodeString(text)
+	case "bodyFileName":
+		return from.readFile(text)
+	}
+	return []byte(text), nil
+}
+
+func (r *definition) parseHeaders(f *fields, t templating) error {
+	data, given := f.take("headers")
+	if !given {
+		return nil
+	}
+	members, err := orderedMembers(data)
+	if err != nil {
+		return f.located("headers", err)
+	}
+	for _, m := range members {
+		values, err := oneOrMore(m.data)
+		if err != nil {
+			return f.errorf("headers."+m.name, "%w", err)
+		}
+		for _, value := range values {
+			if err := r.addHeader(m.name, value, t); err != nil {
+				return f.errorf("headers."+m.name, "%w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *definition) addHeader(name, value string, t templating) error {
+	compiled, err := t.parse(value)
+	switch {
+	case err != nil:
+		return err
+	case !httpguts.ValidHeaderFieldName(name):
+		return errors.New("no header field can have this name")
+	case compiled == nil && !httpguts.ValidHeaderFieldValue(value):
+		return errors.New("no header field can have this value")
+	case slices.Contains(framing, http.CanonicalHeaderKey(name)):
+		return nil
+	case compiled != nil:
+		r.headers = append(r.headers, headerTemplate{len(r.fixed.Header), compiled})
+	}
+	r.fixed.Header = append(r.fixed.Header, Field{http.CanonicalHeaderKey(name), value})
+	return nil
+}
+
+// framing is how a message is cut, which is the server's to say.
+var framing = []string{"Content-Length", "Transfer-Encoding", "Connection"}
+
+// oneOrMore reads a text or a list of texts.
+func oneOrMore(data json.RawMessage) ([]string, error) {
+	var many []string
+	if json.Unmarshal(data, &many) == nil && many != nil {
+		return many, nil
+	}
+	var one any
+	if err := json.Unmarshal(data, &one); err != nil {
+		return nil, err
+	}
+	switch one := one.(type) {
+	case string:
+		return []string{one}, nil
+	case float64, bool:
+		return []string{string(data)}, nil
+	}
+	return nil, fmt.Errorf("expected a text or a list of texts")
+}
+
+// parseTiming takes what makes the response late, slow or broken.
+func (r *definition) parseTiming(f *fields) error {
+	var milliseconds int64
+	if _, err := f.into("fixedDelayMilliseconds", &milliseconds); err != nil {
+		return err
+	}
+	if milliseconds < 0 || milliseconds > longestDelay {
+		return f.errorf("fixedDelayMilliseconds", "%d is not from 0 to %d", milliseconds, int64(longestDelay))
+	}
+	r.fixed.FixedDelay = time.Duration(milliseconds) * time.Millisecond
+	if _, err := f.into("delayDistribution", &r.fixed.Delay); err != nil {
+		return err
+	}
+	if err := r.parseDribble(f); err != nil {
+		return err
+	}
+	return r.parseFault(f)
+}
+
+// longestDelay is a year, in milliseconds.
+const longestDelay = 365 * 24 * 3600 * 1000
+
+func (r *definition) parseDribble(f *fields) error {
+	data, given := f.take("chunkedDribbleDelay")
+	if !given {
+		return nil
+	}
+	d, err := newFields(f.at("chunkedDribbleDelay"), data)
+	if err != nil {
+		return err
+	}
+	var chunks, milliseconds int64
+	if _, err := d.into("numberOfChunks", &chunks); err != nil {
+		return err
+	}
+	if _, err := d.into("totalDuration", &milliseconds); err != nil {
+		return err
+	}
+	if chunks < 1 || chunks > 1<<20 {
+		return d.errorf("numberOfChunks", "%d is not from 1 to %d", chunks, 1<<20)
+	}
+	if milliseconds < 0 || milliseconds > longestDelay {
+		return d.errorf("totalDuration", "%d is not from 0 to %d", milliseconds, int64(longestDelay))
+	}
+	r.fixed.Dribble = Dribble{int(chunks), time.Duration(milliseconds) * time.Millisecond}
+	return d.done()
+}
+
+func (r *definition) parseFault(f *fields) error {
+	if _, err := f.into("fault", &r.fixed.Fault); err != nil {
+		return err
+	}
+	switch r.fixed.Fault {
+	case "", ConnectionReset, EmptyResponse, MalformedResponse, RandomData:
+		return nil
+	}
+	return f.errorf("fault", "there is no fault '%s'", r.fixed.Fault)
+}

@@ -1,0 +1,224 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ohler55/ojg/oj"
+)
+
+// deepest is how deep a client's JSON may be nested: what looks at it goes down
+// by recursion. WireMock has the same limit.
+const deepest = 1000
+
+// LargestJSON is the size in bytes up to which a text counts as JSON: parsed it
+// takes many times its memory.
+const LargestJSON = 4 << 20
+
+// ValidJSON reports whether a text is JSON that is no larger than LargestJSON
+// and nested no deeper than 1000 levels.
+func ValidJSON(text string) bool { return !excessive(text) && json.Valid([]byte(text)) }
+
+// ParseJSON returns the value of a text; false if it is not JSON, is larger
+// than LargestJSON or is nested deeper than 1000 levels.
+func ParseJSON(text string) (document any, ok bool) {
+	if excessive(text) || strings.TrimSpace(text) == "" {
+		return nil, false
+	}
+	document, err := oj.ParseString(text)
+	return document, err == nil
+}
+
+func excessive(text string) bool { return len(text) > LargestJSON || Nesting(text) > deepest }
+
+// Nesting returns how deep JSON is nested, without parsing it.
+func Nesting(text string) int {
+	depth, most, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+			most = max(most, depth)
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return most
+}
+
+// AppendJSON appends a value as JSON without white space, with the members of
+// objects in the order of their names. It stops where the budget ends.
+func AppendJSON(buffer []byte, value any, b *Budget) []byte {
+	if !b.Spend(1) {
+		return buffer
+	}
+	switch v := value.(type) {
+	case []any:
+		buffer = append(buffer, '[')
+		for i, element := range v {
+			if i > 0 {
+				buffer = append(buffer, ',')
+			}
+			buffer = AppendJSON(buffer, element, b)
+		}
+		return append(buffer, ']')
+	case map[string]any:
+		buffer = append(buffer, '{')
+		for i, name := range sortedNames(v, b) {
+			if i > 0 {
+				buffer = append(buffer, ',')
+			}
+			buffer = append(appendQuoted(buffer, name, b), ':')
+			buffer = AppendJSON(buffer, v[name], b)
+		}
+		return append(buffer, '}')
+	}
+	return appendPlain(buffer, value, b)
+}
+
+// AppendIndented appends JSON as Jackson indents it; members that are null are
+// left out. It stops where the budget ends.
+func AppendIndented(buffer []byte, value any, b *Budget) []byte {
+	return appendIndented(buffer, value, "\n", b)
+}
+
+// appendIndented has a line break that contains the indentation.
+func appendIndented(buffer []byte, value any, lineBreak string, b *Budget) []byte {
+	if !b.Spend(1) {
+		return buffer
+	}
+	switch v := value.(type) {
+	case []any:
+		if len(v) == 0 {
+			return append(buffer, "[ ]"...)
+		}
+		buffer = append(buffer, "[ "...)
+		for i, element := range v {
+			if i > 0 {
+				buffer = append(buffer, ", "...)
+			}
+			buffer = appendIndented(buffer, element, lineBreak, b)
+		}
+		return append(buffer, " ]"...)
+	case map[string]any:
+		return appendMembers(buffer, v, lineBreak, b)
+	}
+	return appendPlain(buffer, value, b)
+}
+
+func appendMembers(buffer []byte, object map[string]any, lineBreak string, b *Budget) []byte {
+	start := len(buffer)
+	for _, name := range sortedNames(object, b) {
+		if object[name] == nil {
+			continue
+		}
+		if !b.Spend(len(lineBreak) + 2) {
+			return buffer
+		}
+		if len(buffer) == start {
+			buffer = append(buffer, '{')
+		} else {
+			buffer = append(buffer, ',')
+		}
+		buffer = append(append(buffer, lineBreak...), "  "...)
+		buffer = append(appendQuoted(buffer, name, b), " : "...)
+		buffer = appendIndented(buffer, object[name], lineBreak+"  ", b)
+	}
+	if len(buffer) == start {
+		return append(buffer, "{ }"...)
+	}
+	if !b.Spend(len(lineBreak)) {
+		return buffer
+	}
+	return append(append(buffer, lineBreak...), '}')
+}
+
+// sortedNames returns the names of an object's members; none where the budget
+// ends.
+func sortedNames(object map[string]any, b *Budget) []string {
+	if !b.Spend(kept * len(object)) {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(object))
+}
+
+func appendPlain(buffer []byte, value any, b *Budget) []byte {
+	switch v := value.(type) {
+	case nil:
+		return append(buffer, "null"...)
+	case string:
+		return appendQuoted(buffer, v, b)
+	}
+	return AppendScalar(buffer, value)
+}
+
+// AppendScalar appends a number or a truth value as Java writes it.
+func AppendScalar(buffer []byte, value any) []byte {
+	switch v := value.(type) {
+	case int64:
+		return strconv.AppendInt(buffer, v, 10)
+	case float64:
+		return append(buffer, javaDouble(v)...)
+	case bool:
+		return strconv.AppendBool(buffer, v)
+	case json.Number:
+		return append(buffer, v...)
+	}
+	return buffer
+}
+
+// javaDouble writes a number as Java's Double.toString: always with a
+// fraction, with an exponent outside of a thousandth to ten million.
+func javaDouble(f float64) string {
+	if a := math.Abs(f); a != 0 && (a < 1e-3 || a >= 1e7) {
+		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
+		if !strings.Contains(mantissa, ".") {
+			mantissa += ".0"
+		}
+		n, _ := strconv.Atoi(exponent)
+		return mantissa + "E" + strconv.Itoa(n)
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// isPlain reports whether nothing in a text has to be escaped.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// appendQuoted appends a text in quotes. Six bytes are the most that one
+// becomes.
+func appendQuoted(buffer []byte, s string, b *Budget) []byte {
+	if !b.Spend(len(s)) {
+		return buffer
+	}
+	if isPlain(s) {
+		return append(append(append(buffer, '"'), s...), '"')
+	}
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(s) // a string can always be encoded
+	return append(buffer, strings.TrimSuffix(out.String(), "\n")...)
+}

@@ -1,0 +1,220 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ohler55/ojg/oj"
+)
+
+const document = `{
+	"name": "shop", "content-type": "x", "empty": [], "null": null,
+	"items": [
+		{"name": "Joe", "price": 5, "tags": ["a", "b"]},
+		{"name": "Al", "price": 15.5, "gone": null}
+	],
+	"owner": {"name": "Jo", "price": 20}
+}`
+
+// budget returns enough for the documents of the tests.
+func budget() *Budget { b := NewBudget(1000); return &b }
+
+func TestGet(t *testing.T) {
+	data := oj.MustParseString(document)
+	for _, tc := range []struct{ path, want string }{
+		{"$.name", `"shop"`},
+		{"name", `"shop"`},
+		{"$['name']", `"shop"`},
+		{"$.content-type", `"x"`},
+		{"$.null", `null`},
+		{"$.nothing", ``},
+		{"$.name.nothing", ``},
+		{"$.items.name", ``},
+		{"$.items[0].name", `"Joe"`},
+		{"$.items[-1].name", `"Al"`},
+		{"$.items[2]", ``},
+		{"$.owner[0]", ``},
+		{"$.items[*].name", `["Joe","Al"]`},
+		{"$.items[0,1].price", `[5,15.5]`},
+		{"$.items[1:].name", `["Al"]`},
+		{"$.items[:1].name", `["Joe"]`},
+		{"$.items[:].name", `["Joe","Al"]`},
+		{"$.items[-1:].name", `["Al"]`},
+		{"$.owner['name','price']", `["Jo",20]`},
+		{"$..price", `[5,15.5,20]`},
+		{"$..nothing", `[]`},
+		{"$.owner.*", `["Jo",20]`},
+		{"$.items[?(@.price > 10)].name", `["Al"]`},
+		{"$.items[?(@.price > 1 && @.name == 'Joe')].price", `[5]`},
+		{"$.items[?(@.gone)].name", `["Al"]`},
+		{"$.items[?(@.name =~ /jo.*/i)].name", `["Joe"]`},
+		{"$.items[?(@.name =~ /o/)].name", `[]`},
+		{`$.items[?(@.name =~ /[A-Z]\w+/)].name`, `["Joe","Al"]`},
+		{"$.owner[?(@.price == 20)].name", `["Jo"]`},
+		{"$.owner[?(@.price == 21)].name", `[]`},
+		{"$.items[?(@.tags.size() == 2)].name", `["Joe"]`},
+		{"$.items[?(@['tags'].length() > 1 && @.name == 'Joe')].price", `[5]`},
+		{"$[?(@.items.size() == 2)].name", `["shop"]`},
+		{"$.items.size()", `2`},
+		{"$.items.length()", `2`},
+		{"$.name.length()", `4`},
+		{"$.owner.length()", `2`},
+		{"$.null.length()", ``},
+		{"$.['name']", `"shop"`},
+		{"$.items[?(@.name != 'Joe')].name", `["Al"]`},
+		{"$.items[?(!(@.gone))].name", `["Joe"]`},
+		{"$.items[?(@.tags == ['a', 'b'])].name", `["Joe"]`},
+		{"$.items[?(@.tags != ['a', 'b'])].name", `["Al"]`},
+		{"$.items[?('a' in @.tags)].name", `["Joe"]`},
+		{"$.items[?(@.name in ['Al', 'Bo'])].name", `["Al"]`},
+		{"$.items[?(@.tags in [1, 'x'])].name", `[]`},
+		{"$.items[?(@.price == $.owner.price || @.price < 6.5)].name", `["Joe"]`},
+		{"$.items[?(@.name =~ /(?!J).*/)].name", `["Al"]`},
+		{"$.items[?(@.tags empty false)].name", `["Joe"]`},
+		{"$[?(@.owner == @.owner)].name", `["shop"]`},
+		{"$[?(@.owner != @.items)].name", `["shop"]`},
+		{"$[?(@.owner in @.items)].name", `[]`},
+		{"$[?(@.owner == @.null)].name", `[]`},
+		{"$[?(@.nothing == @.null)].name", `[]`},
+		{"$[?(@.empty == @.empty && @.items[*].price == 5)].name", `["shop"]`},
+	} {
+		path, err := CompilePath(tc.path)
+		if err != nil {
+			t.Errorf("%s: %v", tc.path, err)
+			continue
+		}
+		got := ""
+		if value, found := path.Get(data, budget()); found {
+			got = oj.JSON(value)
+		}
+		if got != tc.want {
+			t.Errorf("%s: got %s, want %s", tc.path, got, tc.want)
+		}
+	}
+}
+
+func TestGetWithNulls(t *testing.T) {
+	data := oj.MustParseString(`{"a":{"x":1},"b":[{"x":2},{"y":3}],"c":{"y":1},"d":[1,{"e":{"x":null}}]}`)
+	for _, tc := range []struct{ path, want string }{
+		{"$..x", `[null,1,2,null,null,null,null]`},
+		{"$.b[*].x", `[2,null]`},
+		{"$.*.x", `[1,null]`},
+		{"$.d..x", `[null,null]`},
+		{"$..x.z", `[]`},
+		{"$.b[*]", `[{"x":2},{"y":3}]`},
+		{"$.b[*].x.length()", `2`},
+		{"$.a.z", ``},
+	} {
+		path, err := CompilePath(tc.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if value, found := path.WithNulls().Get(data, budget()); found {
+			got = oj.JSON(value)
+		}
+		if got != tc.want {
+			t.Errorf("%s: got %s, want %s", tc.path, got, tc.want)
+		}
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	for _, text := range []string{
+		"", " ", "$.", "$[", "$.a b c", "$.items.min()", "$.items[(@.length-1)]",
+		"$.items[?(@.name =~ /(/)]", "$.items[?(@.name =~ /x/q)]", "$.items[?(@.a nin ['x'])]", "$.a[?(1)]", "$.a[?(@.b == )]",
+		"$.a[?(@.b in [1)]", "$.a['b", "$.a[?(@.b =~ /x)]", "$.a[1", "$.a[]", "$.a[1:b]", "$.a[?(@.b == inf)]", "$.a.b().c",
+		"$.a[?(" + strings.Repeat("(", 60) + "@.b" + strings.Repeat(")", 60) + ")]", "$.a[?" + strings.Repeat("!", 60) + "@.b]",
+	} {
+		if path, err := CompilePath(text); err == nil {
+			t.Errorf("'%s' became %v", text, path.steps)
+		}
+	}
+}
+
+// TestComparedByValue holds that nothing in a document makes a comparison panic.
+func TestComparedByValue(t *testing.T) {
+	values := []string{`1`, `1.0`, `"1"`, `true`, `null`, `[]`, `[1]`, `[[1]]`, `{}`, `{"a":1}`, `{"a":[1]}`, `1e999`, `123456789012345678901234567890`}
+	for _, operator := range []string{"==", "!=", "<", "<=", ">", ">=", "in"} {
+		path, err := CompilePath("$[?(@.a " + operator + " @.b)]")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range values {
+			for j, b := range values {
+				document, ok := ParseJSON(`{"a":` + a + `,"b":` + b + `}`)
+				if !ok {
+					t.Fatal(a, b)
+				}
+				found, _ := path.Get(document, budget())
+				if met, same := len(found.([]any)) == 1, i == j || i+j == 1; operator == "==" && met != same || operator == "!=" && met == same {
+					t.Errorf("%s %s %s: %t", a, operator, b, met)
+				}
+			}
+		}
+	}
+}
+
+// TestBudget holds that neither nested places nor what they contain are
+// multiplied, and that the end of a budget is noticed.
+func TestBudget(t *testing.T) {
+	nested := strings.Repeat(`{"a":`, 950) + `{"b":"` + strings.Repeat("x", 10_000) + `"}` + strings.Repeat("}", 950)
+	document, _ := ParseJSON(nested)
+	for _, tc := range []struct {
+		path     string
+		exceeded bool
+	}{
+		{"$..b", false}, {"$..a", false}, {"$..a..b", true}, {"$..[?(@..b == 'x')]", true}, {"$..a[?(@..a..b)]", true},
+	} {
+		path, err := CompilePath(tc.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := NewBudget(len(nested))
+		path.Get(document, &b)
+		if b.Exceeded() != tc.exceeded {
+			t.Errorf("%s: %d steps are left", tc.path, b.left)
+		}
+	}
+	path, _ := CompilePath("$..a")
+	found, _ := path.Get(document, budget())
+	b := NewBudget(len(nested))
+	for _, write := range []func([]byte, any, *Budget) []byte{AppendJSON, AppendIndented} {
+		b := b
+		if out := write(nil, found, &b); !b.Exceeded() || len(out) > 2*(PerByte*len(nested)+BaseBudget) {
+			t.Errorf("wrote %d bytes", len(out))
+		}
+	}
+}
+
+// FuzzPath holds that whatever the path and the document, the work is bounded
+// by the budget: what is found, and what is written of it.
+func FuzzPath(f *testing.F) {
+	for _, seed := range []string{
+		"$.a-b['c'][?(@.x =~ /y/i)].length()", "$..*", "$[1:2,3]", "$..a..b..c", "$..[?(@.a == @.b && !(@.c in [1,'x']))]",
+		"$.items[?($..price > @.price)]", "$[?(@.a == @.a)]", "$[-1:][0,1]['a','b'].size()",
+	} {
+		f.Add(seed, document)
+		f.Add(seed, `{"a":[[1],{"b":[1,{"c":{"a":{"a":{"a":[]}}}}]}],"b":[[1]]}`)
+	}
+	f.Fuzz(func(t *testing.T, text, json string) {
+		path, err := CompilePath(text)
+		data, ok := ParseJSON(json)
+		if err != nil || !ok {
+			return
+		}
+		const most = 1 << 16
+		b := Budget{most}
+		found, _ := path.WithNulls().Get(data, &b)
+		if list, many := found.([]any); many && !path.single && kept*len(list) > most {
+			t.Fatalf("%d places", len(list))
+		}
+		out := AppendIndented(AppendJSON(nil, found, &b), found, &b)
+		if len(out) > 16*most {
+			t.Fatalf("%d bytes of %d", len(out), len(json))
+		}
+	})
+}
