@@ -47,40 +47,18 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.ArgErr()
 	}
-	var once words.Once
-	for d.NextBlock(0) {
-		if err := once.Check(d, "header"); err != nil {
+	return words.Options{
+		"name":    words.Value(&h.Name, words.Plain),
+		"status":  words.Value(&h.Status, parseStatus),
+		"header":  h.field,
+		"body":    words.Value(&h.Body, words.Plain),
+		"percent": words.Optional(&h.Percent, units.ParsePercent),
+		"record": func(d *caddyfile.Dispenser) (err error) {
+			h.Record, err = record.ParseOption(d)
 			return err
-		}
-		if err := h.option(d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (h *Handler) option(d *caddyfile.Dispenser) (err error) {
-	switch d.Val() {
-	case "name":
-		h.Name, err = words.Text(d)
-	case "status":
-		h.Status, err = words.Arg(d, parseStatus)
-	case "header":
-		return h.field(d)
-	case "body":
-		h.Body, err = words.Text(d)
-	case "percent":
-		h.Percent = new(units.Percent)
-		*h.Percent, err = words.Arg(d, units.ParsePercent)
-	case "record":
-		h.Record, err = record.ParseOption(d)
-	case "express":
-		h.Express = true
-		return words.Flag(d)
-	default:
-		return words.Unrecognized(d, "blackhole")
-	}
-	return err
+		},
+		"express": words.On(&h.Express),
+	}.Block(d, "blackhole", "header")
 }
 
 func (h *Handler) field(d *caddyfile.Dispenser) error {

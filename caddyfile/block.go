@@ -4,6 +4,7 @@
 package caddyfile
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -74,3 +75,58 @@ func On(to *bool) func(*caddyfile.Dispenser) error {
 
 // Plain returns an argument as it is, for Value and Optional.
 func Plain(text string) (string, error) { return text, nil }
+
+// Joined returns the reader of an option whose arguments, least to most of
+// them, are the text that parse reads.
+func Joined[T any](to *T, least, most int, parse func(string) (T, error)) func(*caddyfile.Dispenser) error {
+	return func(d *caddyfile.Dispenser) (err error) {
+		option, args := d.Val(), d.RemainingArgs()
+		if len(args) < least || len(args) > most {
+			return d.ArgErr()
+		}
+		if *to, err = parse(strings.Join(args, " ")); err != nil {
+			return d.Errf("parsing %s: %v", option, err)
+		}
+		return nil
+	}
+}
+
+// OptionalJoined is Joined for an option whose absence differs from every value.
+func OptionalJoined[T any](to **T, least, most int, parse func(string) (T, error)) func(*caddyfile.Dispenser) error {
+	return func(d *caddyfile.Dispenser) error {
+		value := new(T)
+		err := Joined(value, least, most, parse)(d)
+		*to = value
+		return err
+	}
+}
+
+// List returns the reader of an option with one argument or more, each of which
+// parse reads and which are added to what is there.
+func List[T any](to *[]T, parse func(string) (T, error)) func(*caddyfile.Dispenser) error {
+	return func(d *caddyfile.Dispenser) error {
+		option, args := d.Val(), d.RemainingArgs()
+		if len(args) == 0 {
+			return d.ArgErr()
+		}
+		for _, arg := range args {
+			value, err := parse(arg)
+			if err != nil {
+				return d.Errf("parsing %s: %v", option, err)
+			}
+			*to = append(*to, value)
+		}
+		return nil
+	}
+}
+
+// Positive returns a parse function that refuses what is not greater than 0.
+func Positive[T ~int | ~int64](parse func(string) (T, error)) func(string) (T, error) {
+	return func(text string) (T, error) {
+		value, err := parse(text)
+		if err == nil && value <= 0 {
+			err = fmt.Errorf("must be greater than 0, is '%s'", text)
+		}
+		return value, err
+	}
+}

@@ -23,6 +23,9 @@ type thing struct {
 	share  *units.Percent
 	header []string
 	on     bool
+	words  string
+	pair   *string
+	list   []units.Size
 }
 
 func (th *thing) read(text string) error {
@@ -34,21 +37,25 @@ func (th *thing) read(text string) error {
 		"name":  Value(&th.name, Plain),
 		"share": Optional(&th.share, units.ParsePercent),
 		"on":    On(&th.on),
+		"words": Joined(&th.words, 1, 2, Plain),
+		"pair":  OptionalJoined(&th.pair, 2, 2, Plain),
+		"list":  List(&th.list, Positive(units.ParseSize)),
 		"header": func(d *caddyfile.Dispenser) error {
 			name, value, err := Field(d)
 			th.header = append(th.header, name+": "+value)
 			return err
 		},
-	}.Block(d, "thing", "header")
+	}.Block(d, "thing", "header", "list")
 }
 
 func TestOptions(t *testing.T) {
 	var got thing
-	good := "thing {\nsize 1MiB\nevery 7d\nname x\nshare 0\nheader A 1\nheader A 2\non\n}"
+	good := "thing {\nsize 1MiB\nevery 7d\nname x\nshare 0\nheader A 1\nheader A 2\non\nwords a b\npair c d\nlist 1 2\nlist 3\n}"
 	if err := got.read(good); err != nil {
 		t.Fatalf("%s: %v", good, err)
 	}
-	want := thing{1 << 20, caddy.Duration(7 * 24 * time.Hour), "x", new(units.Percent), []string{"A: 1", "A: 2"}, true}
+	pair := "c d"
+	want := thing{1 << 20, caddy.Duration(7 * 24 * time.Hour), "x", new(units.Percent), []string{"A: 1", "A: 2"}, true, "a b", &pair, []units.Size{1, 2, 3}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -62,8 +69,12 @@ func TestOptions(t *testing.T) {
 		"thing {\nname a\nname b\n}":        "name already specified",
 		"thing {\nheader A:b 1\n}":          "'A:b' is not a header field name",
 		"thing {\nheader A \"1\n2\"\n}":     "the value of A has a character",
+		"thing {\nwords\n}":                 "wrong argument count",
+		"thing {\npair a\n}":                "wrong argument count",
+		"thing {\nlist\n}":                  "wrong argument count",
+		"thing {\nlist 5 0\n}":              "parsing list: must be greater than 0, is '0'",
 		"thing {\non off\n}":                "wrong argument count",
-		"thing {\nnaem x\n}":                "unrecognized thing option 'naem': expected one of every, header, name, on, share, size",
+		"thing {\nnaem x\n}":                "unrecognized thing option 'naem': expected one of every, header, list, name, on, pair, share, size, words",
 		"thing {\nname x\n\nsize potato\n}": "Testfile:4",
 	} {
 		err := new(thing).read(text)

@@ -80,38 +80,25 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
 	h.RecipeFiles = d.RemainingArgs()
 	var all recipe.Recipe
-	var once words.Once
+	options := words.Options{
+		"recipe":   words.List(&h.RecipeFiles, words.Plain),
+		"mappings": words.List(&h.MappingFiles, words.Plain),
+		"route":    h.parseRoute,
+		"name":     words.Value(&h.Name, words.Plain),
+		"admin":    h.parseAdmin,
+		"express":  words.On(&h.Express),
+	}
 	inline := false
-	for d.NextBlock(0) {
-		if err := once.Check(d, append(repeatable, "recipe", "mappings", "route")...); err != nil {
-			return err
-		}
-		var err error
-		switch d.Val() {
-		case "recipe":
-			err = parseFiles(d, &h.RecipeFiles)
-		case "mappings":
-			err = parseFiles(d, &h.MappingFiles)
-		case "route":
-			err = h.parseRoute(d)
-		case "start":
-			h.Start, err = parseStart(d)
-		case "seed":
-			h.Seed, err = parseSeed(d)
-		case "name":
-			h.Name, err = words.Text(d)
-		case "admin":
-			err = h.parseAdmin(d)
-		case "express":
-			h.Express = true
-			err = words.Flag(d)
-		default:
+	for option, read := range recipeOptions(&all) {
+		options[option] = func(d *caddyfile.Dispenser) error {
 			inline = true
-			err = parseOption(d, "simulator", &all)
+			return read(d)
 		}
-		if err != nil {
-			return err
-		}
+	}
+	options["start"] = words.Optional(&h.Start, recipe.ParseStart)
+	options["seed"] = words.Optional(&h.Seed, recipe.ParseSeed)
+	if err := options.Block(d, "simulator", append(repeatable, "recipe", "mappings", "route")...); err != nil {
+		return err
 	}
 	if inline {
 		if err := h.add(d, all); err != nil {
@@ -121,15 +108,6 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if err := checkRoutes(h.Recipes); err != nil {
 		return d.WrapErr(err)
 	}
-	return nil
-}
-
-func parseFiles(d *caddyfile.Dispenser, files *[]string) error {
-	more := d.RemainingArgs()
-	if len(more) == 0 {
-		return d.ArgErr()
-	}
-	*files = append(*files, more...)
 	return nil
 }
 
@@ -152,14 +130,8 @@ func (h *Handler) parseRoute(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&r.Route) {
 		return d.ArgErr()
 	}
-	var once words.Once
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		if err := once.Check(d, repeatable...); err != nil {
-			return err
-		}
-		if err := parseOption(d, "route", &r); err != nil {
-			return err
-		}
+	if err := recipeOptions(&r).Block(d, "route", repeatable...); err != nil {
+		return err
 	}
 	return h.add(d, r)
 }

@@ -4,54 +4,48 @@
 package simulator
 
 import (
-	"time"
+	"net/http"
+	"strconv"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // repeatable are the options of a recipe that may be given more than once.
 var repeatable = []string{"header", "stage"}
 
-// parseOption reads an option of a recipe; directive is what holds it.
-func parseOption(d *caddyfile.Dispenser, directive string, r *recipe.Recipe) (err error) {
-	switch d.Val() {
-	case "origin":
-		r.Origin, err = words.Text(d)
-	case "body":
-		r.Body, err = pointer(words.Text(d))
-	case "body_file":
-		r.BodyFile, err = words.Text(d)
-	case "random_content":
-		r.RandomContent, err = pointer(words.Arg(d, recipe.ParseSizeRange))
-	case "header":
-		err = parseHeader(d, &r.Headers)
-	case "stage":
-		err = parseStage(d, r)
-	case "loop":
-		r.Loop, err = parseLoop(d)
-	case "start":
-		r.Start, err = parseStart(d)
-	case "seed":
-		r.Seed, err = parseSeed(d)
-	default:
-		return words.Unrecognized(d, directive)
+// recipeOptions returns the options that make a recipe.
+func recipeOptions(r *recipe.Recipe) words.Options {
+	return words.Options{
+		"origin":         words.Value(&r.Origin, words.Plain),
+		"body":           words.Optional(&r.Body, words.Plain),
+		"body_file":      words.Value(&r.BodyFile, words.Plain),
+		"random_content": words.Optional(&r.RandomContent, recipe.ParseSizeRange),
+		"header":         header(&r.Headers),
+		"stage":          func(d *caddyfile.Dispenser) error { return parseStage(d, r) },
+		"loop": func(d *caddyfile.Dispenser) (err error) {
+			r.Loop, err = parseLoop(d)
+			return err
+		},
+		"start": words.Optional(&r.Start, recipe.ParseStart),
+		"seed":  words.Optional(&r.Seed, recipe.ParseSeed),
 	}
-	return err
 }
 
-// pointer makes a value one that is there.
-func pointer[T any](value T, err error) (*T, error) { return &value, err }
-
-func parseHeader(d *caddyfile.Dispenser, headers *recipe.Headers) error {
-	name, value, err := words.Field(d)
-	if err != nil {
-		return err
+// header returns the reader of an option that adds a header field.
+func header(headers *recipe.Headers) func(*caddyfile.Dispenser) error {
+	return func(d *caddyfile.Dispenser) error {
+		name, value, err := words.Field(d)
+		if err != nil {
+			return err
+		}
+		headers.Add(name, value)
+		return nil
 	}
-	headers.Add(name, value)
-	return nil
 }
 
 func parseLoop(d *caddyfile.Dispenser) (*recipe.Loop, error) {
@@ -62,10 +56,39 @@ func parseLoop(d *caddyfile.Dispenser) (*recipe.Loop, error) {
 	return &recipe.Loop{Period: period}, err
 }
 
-func parseStart(d *caddyfile.Dispenser) (*time.Time, error) {
-	return pointer(words.Arg(d, recipe.ParseStart))
-}
-
-func parseSeed(d *caddyfile.Dispenser) (*uint64, error) {
-	return pointer(words.Arg(d, recipe.ParseSeed))
+// parseStage reads a stage: when, what and how long, and a block of the rest.
+func parseStage(d *caddyfile.Dispenser, r *recipe.Recipe) (err error) {
+	args := d.RemainingArgs()
+	if len(args) < 2 || len(args) > 3 {
+		return d.ArgErr()
+	}
+	stage := recipe.Stage{Status: http.StatusOK}
+	if stage.At, err = recipe.ParseOffset(args[0]); err != nil {
+		return d.Errf("parsing stage: at: %v", err)
+	}
+	if stage.Status, err = strconv.Atoi(args[1]); err != nil {
+		return d.Errf("parsing stage: status: '%s' is not a number", args[1])
+	}
+	if len(args) == 3 {
+		if stage.Latency, err = latency.Parse(args[2]); err != nil {
+			return d.Errf("parsing stage: latency: %v", err)
+		}
+	}
+	err = words.Options{
+		"percent":   words.Optional(&stage.Percent, units.ParsePercent),
+		"fault":     words.OptionalJoined(&stage.Fault, 1, 2, recipe.ParseFault),
+		"bandwidth": words.Value(&stage.Bandwidth, recipe.ParseBandwidth),
+		"dribble":   words.OptionalJoined(&stage.Dribble, 2, 2, recipe.ParseDribble),
+		"ramp":      words.On(&stage.Ramp),
+		"body":      words.Optional(&stage.Body, words.Plain),
+		"header":    header(&stage.Headers),
+	}.Block(d, "stage", "header")
+	if err != nil {
+		return err
+	}
+	if err := stage.Validate(); err != nil {
+		return d.Errf("parsing stage: %v", err)
+	}
+	r.Stages = append(r.Stages, stage)
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -63,14 +62,8 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if err := h.addURLs(d, d.RemainingArgs()); err != nil {
 		return err
 	}
-	var once words.Once
-	for d.NextBlock(0) {
-		if err := once.Check(d, "to", "handle", "header_up", "only_status"); err != nil {
-			return err
-		}
-		if err := h.parseOption(d); err != nil {
-			return err
-		}
+	if err := h.options().Block(d, "tee", "to", "handle", "header_up", "only_status"); err != nil {
+		return err
 	}
 	if len(h.To) == 0 && len(h.handleSegments) == 0 {
 		return d.Err("no shadow: give a URL or a handle block")
@@ -78,46 +71,31 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-func (h *Handler) parseOption(d *caddyfile.Dispenser) (err error) {
-	switch d.Val() {
-	case "name":
-		h.Name, err = words.Text(d)
-	case "to":
-		return h.parseTo(d)
-	case "handle":
-		h.handleSegments = append(h.handleSegments, d.NewFromNextSegment())
-	case "percent":
-		h.Percent, err = pointer(words.Arg(d, units.ParsePercent))
-	case "sample_by":
-		h.SampleBy, err = parseSampleBy(d)
-	case "rate_limit":
-		h.RateLimit, err = words.Arg(d, parseText[Rate])
-	case "timeout":
-		h.Timeout, err = words.Arg(d, parseTimeout)
-	case "concurrency":
-		h.Concurrency, err = words.Arg(d, atLeast(1))
-	case "queue":
-		h.Queue, err = pointer(words.Arg(d, atLeast(0)))
-	case "max_body":
-		h.MaxBody, err = pointer(words.Arg(d, units.ParseSize))
-	case "body":
-		h.Body, err = words.Arg(d, parseOff)
-	case "host":
-		h.Host, err = words.Text(d)
-	case "header_up":
-		return h.parseHeaderUp(d)
-	case "forward_client_ip":
-		h.ForwardClientIP, err = true, words.Flag(d)
-	case "close_connections":
-		h.CloseConnections, err = true, words.Flag(d)
-	case "tls_insecure_skip_verify", "tls_server_name", "tls_trust_pool":
-		return h.parseTLS(d)
-	case "only_status":
-		return h.parseOnlyStatus(d)
-	default:
-		return words.Unrecognized(d, "tee")
+func (h *Handler) options() words.Options {
+	return words.Options{
+		"name": words.Value(&h.Name, words.Plain),
+		"to":   h.parseTo,
+		"handle": func(d *caddyfile.Dispenser) error {
+			h.handleSegments = append(h.handleSegments, d.NewFromNextSegment())
+			return nil
+		},
+		"percent":                  words.Optional(&h.Percent, units.ParsePercent),
+		"sample_by":                words.OptionalJoined(&h.SampleBy, 1, 2, parseText[SampleBy]),
+		"rate_limit":               words.Value(&h.RateLimit, parseText[Rate]),
+		"timeout":                  words.Value(&h.Timeout, words.Positive(words.ParseDuration)),
+		"concurrency":              words.Value(&h.Concurrency, atLeast(1)),
+		"queue":                    words.Optional(&h.Queue, atLeast(0)),
+		"max_body":                 words.Optional(&h.MaxBody, units.ParseSize),
+		"body":                     words.Value(&h.Body, parseOff),
+		"host":                     words.Value(&h.Host, words.Plain),
+		"header_up":                h.parseHeaderUp,
+		"forward_client_ip":        words.On(&h.ForwardClientIP),
+		"close_connections":        words.On(&h.CloseConnections),
+		"tls_insecure_skip_verify": h.parseTLS,
+		"tls_server_name":          h.parseTLS,
+		"tls_trust_pool":           h.parseTLS,
+		"only_status":              words.List(&h.OnlyStatus, parseText[Status]),
 	}
-	return err
 }
 
 func (h *Handler) parseTo(d *caddyfile.Dispenser) error {
@@ -141,18 +119,6 @@ func (h *Handler) addURLs(d *caddyfile.Dispenser, urls []string) error {
 	}
 	h.To = append(h.To, urls...)
 	return nil
-}
-
-func parseSampleBy(d *caddyfile.Dispenser) (*SampleBy, error) {
-	words := d.RemainingArgs()
-	if len(words) == 0 {
-		return nil, d.ArgErr()
-	}
-	by, err := parseText[SampleBy](strings.Join(words, " "))
-	if err != nil {
-		return nil, d.Errf("parsing sample_by: %v", err)
-	}
-	return &by, nil
 }
 
 func (h *Handler) parseHeaderUp(d *caddyfile.Dispenser) error {
@@ -185,7 +151,7 @@ func (h *Handler) parseTLS(d *caddyfile.Dispenser) (err error) {
 	case "tls_insecure_skip_verify":
 		h.TLS.InsecureSkipVerify, err = true, words.Flag(d)
 	case "tls_server_name":
-		h.TLS.ServerName, err = words.Text(d)
+		h.TLS.ServerName, err = words.Arg(d, words.Plain)
 	case "tls_trust_pool":
 		if !d.NextArg() {
 			return d.ArgErr()
@@ -202,21 +168,6 @@ func (h *Handler) parseTLS(d *caddyfile.Dispenser) (err error) {
 		h.TLS.CARaw = caddyconfig.JSONModuleObject(ca, "provider", name, nil)
 	}
 	return err
-}
-
-func (h *Handler) parseOnlyStatus(d *caddyfile.Dispenser) error {
-	words := d.RemainingArgs()
-	if len(words) == 0 {
-		return d.ArgErr()
-	}
-	for _, word := range words {
-		status, err := parseText[Status](word)
-		if err != nil {
-			return d.Errf("parsing only_status: %v", err)
-		}
-		h.OnlyStatus = append(h.OnlyStatus, status)
-	}
-	return nil
 }
 
 // finishCaddyfile makes routes of the handle blocks, which takes the helper.
@@ -246,8 +197,6 @@ func parseText[T any, P interface {
 	return value, err
 }
 
-func pointer[T any](value T, err error) (*T, error) { return &value, err }
-
 func atLeast(least int) func(string) (int, error) {
 	return func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -256,14 +205,6 @@ func atLeast(least int) func(string) (int, error) {
 		}
 		return n, nil
 	}
-}
-
-func parseTimeout(text string) (caddy.Duration, error) {
-	timeout, err := words.ParseDuration(text)
-	if err == nil && timeout <= 0 {
-		err = fmt.Errorf("'%s' is no time to wait", text)
-	}
-	return timeout, err
 }
 
 func parseOff(text string) (string, error) {

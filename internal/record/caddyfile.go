@@ -6,7 +6,6 @@ package record
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -39,7 +38,7 @@ type Options = recorder.Options
 // keep and redact may be given more than once. A directory in which no files
 // can be made is refused here already, where its line is known.
 func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
-	dir, err := words.Text(d)
+	dir, err := words.Arg(d, words.Plain)
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +46,21 @@ func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
 	if _, err := checkedDir(o.Dir); err != nil {
 		return nil, d.WrapErr(err)
 	}
-	var once words.Once
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		if err := once.Check(d, "keep", "redact"); err != nil {
-			return nil, err
-		}
-		if err := parseOption(d, o); err != nil {
-			return nil, err
-		}
+	err = words.Options{
+		"prefix":       words.Value(&o.Prefix, recorder.ParsePrefix),
+		"compression":  words.Joined(&o.Compression, 1, 2, recorder.ParseCompression),
+		"rotate_size":  words.Value(&o.RotateSize, words.Positive(units.ParseSize)),
+		"rotate_every": words.Value(&o.RotateEvery, words.Positive(parseDuration)),
+		"keep":         words.List(&o.Keep, recorder.ParseKeep),
+		"flush_every":  words.Value(&o.FlushEvery, words.Positive(parseDuration)),
+		"max_body":     words.Value(&o.MaxBody, parseMaxBody),
+		"memory":       words.Value(&o.Memory, words.Positive(units.ParseSize)),
+		"on_overflow":  words.Value(&o.OnOverflow, recorder.ParseOverflow),
+		"redact":       words.List(&o.Redact, parseField),
+		"mode":         words.Value(&o.Mode, recorder.ParseMode),
+	}.Block(d, "record", "keep", "redact")
+	if err != nil {
+		return nil, err
 	}
 	return o, nil
 }
@@ -76,66 +82,17 @@ func checkedDir(dir string) (string, error) {
 	return dir, nil
 }
 
-func parseOption(d *caddyfile.Dispenser, o *Options) (err error) {
-	switch d.Val() {
-	case "prefix":
-		o.Prefix, err = words.Arg(d, recorder.ParsePrefix)
-	case "compression":
-		args := d.RemainingArgs()
-		if len(args) == 0 {
-			return d.ArgErr()
-		}
-		if o.Compression, err = recorder.ParseCompression(strings.Join(args, " ")); err != nil {
-			return d.Errf("parsing compression: %v", err)
-		}
-	case "rotate_size":
-		o.RotateSize, err = words.Arg(d, positive(units.ParseSize))
-	case "rotate_every":
-		o.RotateEvery, err = words.Arg(d, positive(parseDuration))
-	case "keep":
-		var rule recorder.Keep
-		rule, err = words.Arg(d, recorder.ParseKeep)
-		o.Keep = append(o.Keep, rule)
-	case "flush_every":
-		o.FlushEvery, err = words.Arg(d, positive(parseDuration))
-	case "max_body":
-		o.MaxBody, err = words.Arg(d, positive(units.ParseSize))
-		if err == nil && o.MaxBody > recorder.MaxBody {
-			return d.Errf("parsing max_body: at most %d MiB of a body can be recorded", recorder.MaxBody>>20)
-		}
-	case "memory":
-		o.Memory, err = words.Arg(d, positive(units.ParseSize))
-	case "on_overflow":
-		o.OnOverflow, err = words.Arg(d, recorder.ParseOverflow)
-	case "redact":
-		fields := d.RemainingArgs()
-		if len(fields) == 0 {
-			return d.ArgErr()
-		}
-		for _, field := range fields {
-			if err := units.CheckField(field, ""); err != nil {
-				return d.Errf("parsing redact: %v", err)
-			}
-		}
-		o.Redact = append(o.Redact, fields...)
-	case "mode":
-		o.Mode, err = words.Arg(d, recorder.ParseMode)
-	default:
-		return words.Unrecognized(d, "record")
+// parseMaxBody reads a size that a record can have.
+func parseMaxBody(text string) (units.Size, error) {
+	size, err := words.Positive(units.ParseSize)(text)
+	if err == nil && size > recorder.MaxBody {
+		err = fmt.Errorf("at most %d MiB of a body can be recorded", recorder.MaxBody>>20)
 	}
-	return err
+	return size, err
 }
 
-// positive refuses 0, which in the options means that nothing is set.
-func positive[T units.Size | recorder.Duration](parse func(string) (T, error)) func(string) (T, error) {
-	return func(text string) (T, error) {
-		value, err := parse(text)
-		if err == nil && value <= 0 {
-			err = fmt.Errorf("must be greater than 0, is '%s'", text)
-		}
-		return value, err
-	}
-}
+// parseField reads the name of a header field.
+func parseField(text string) (string, error) { return text, units.CheckField(text, "") }
 
 func parseDuration(text string) (recorder.Duration, error) {
 	duration, err := words.ParseDuration(text)

@@ -80,7 +80,7 @@ func TestBadOptionsAreRefusedWithTheirLine(t *testing.T) {
 		"compression":          "wrong argument count",
 		"compression gzip":     "parsing compression: 'gzip' is not a compression",
 		"prefix a/b":           "parsing prefix: 'a/b' cannot start a file name",
-		"rotate 1h":            "unrecognized record option 'rotate', at Testfile:2",
+		"rotate 1h":            "unrecognized record option 'rotate': expected one of compression, flush_every, keep, max_body, memory, mode, on_overflow, prefix, redact, rotate_every, rotate_size, at Testfile:2",
 		"mode 0600\nmode 0600": "mode already specified",
 	} {
 		if _, err := parse("a", block); err == nil || !strings.Contains(err.Error(), want) {
