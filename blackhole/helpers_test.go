@@ -27,6 +27,7 @@ var onExpress bool
 
 // TestMain runs all tests on Caddy's path and again on the express path.
 func TestMain(m *testing.M) {
+	caddytest.BecomeCaddy()
 	failed := m.Run()
 	onExpress = true
 	os.Exit(failed | m.Run())
