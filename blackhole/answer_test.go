@@ -103,7 +103,6 @@ func TestAnswerIsAsConfigured(t *testing.T) {
 
 // TestHeaderChangedByAnotherHandler has a handler change the answer's header in place.
 func TestHeaderChangedByAnotherHandler(t *testing.T) {
-	onCaddysPath(t) // express is without other handlers
 	_, addr := start(t, `
 	header >X-Tag a b
 	blackhole {

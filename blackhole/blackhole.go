@@ -56,8 +56,9 @@ type Handler struct {
 	Record *record.Options `json:"record,omitempty"`
 
 	// Answers what follows the first request of a keep-alive HTTP/1.1 connection
-	// without Caddy's routes, access logs and other handlers: for load tests of a
-	// site that is nothing but this handler.
+	// directly, without access logs, HTTP metrics and traces: for load tests. It
+	// does so only if the server has nothing but this handler behind matchers of
+	// hosts; else a warning names what stands in the way. Default: false.
 	Express bool `json:"express,omitempty"`
 
 	pool     *express.Pool // nil: no connection is taken over

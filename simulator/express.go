@@ -18,9 +18,10 @@ import (
 )
 
 // ServeExpress answers a request of a connection that was taken over. The
-// recipe API is left to Caddy's path.
+// recipe API is left to Caddy's path, and so are mappings that may ask which
+// client a proxy has named.
 func (h *Handler) ServeExpress(x *express.Exchange) bool {
-	if _, ok := h.apiPath(x.Path); ok {
+	if _, ok := h.apiPath(x.Path); ok || h.mappings != nil && x.Forwarded() {
 		return false
 	}
 	a, err := h.decideExpress(x)

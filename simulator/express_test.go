@@ -161,3 +161,21 @@ func transcript(t *testing.T, addr string, secure bool, requests []string) []str
 	}
 	return all
 }
+
+// TestClientsBehindTrustedProxies holds that mappings see the client that Caddy
+// takes for it, on each path.
+func TestClientsBehindTrustedProxies(t *testing.T) {
+	addr := caddytest.Addr(t)
+	stubs := stubFile(t, `{"request": {"url": "/ip"}, "response": {"status": 200, "body": "{{request.clientIp}}", "transformers": ["response-template"]}}`)
+	caddytest.Run(t, "{\nservers {\ntrusted_proxies static 127.0.0.0/8\n}\n}\n"+site(addr, "simulator {\nmappings "+stubs+"\n}"))
+	all := transcript(t, addr, false, []string{
+		"GET /ip HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+		"GET /ip HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n",
+		"GET /ip HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+	})
+	for i, want := range []string{"127.0.0.1", "192.0.2.7", "127.0.0.1"} {
+		if !strings.Contains(all[i], `"`+want+`"`) {
+			t.Errorf("request %d: got %s, want %s", i, all[i], want)
+		}
+	}
+}

@@ -78,8 +78,10 @@ type Handler struct {
 	Seed *uint64 `json:"seed,omitempty"`
 
 	// Answers what follows the first request of a keep-alive HTTP/1.1 connection
-	// without Caddy's routes, access logs and other handlers: for load tests of a
-	// site that is nothing but this handler. The recipe API works all the same.
+	// directly, without access logs, HTTP metrics and traces: for load tests. It
+	// does so only if the server has nothing but this handler behind matchers of
+	// hosts; else a warning names what stands in the way. The recipe API works all the
+	// same. Default: false.
 	Express bool `json:"express,omitempty"`
 
 	logger   *zap.Logger

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
 // conn is a connection that was taken over, served by one goroutine.
@@ -21,6 +23,8 @@ type conn struct {
 	bare               bool            // net is a socket, with nothing on top of it
 	wire               syscall.RawConn // of that socket or of the one below TLS; nil if unknown
 	server             *http.Server    // that accepted it and takes it back
+	site               *caddyhttp.Server
+	host               string // for which requests are known to lead here
 	limits             limits
 	serverLine, altSvc string // header lines of every answer
 

@@ -6,6 +6,7 @@ package express
 import (
 	"crypto/tls"
 	"net"
+	"slices"
 	"time"
 )
 
@@ -38,6 +39,10 @@ func (x *Exchange) begin() {
 	x.answered = false
 	x.last = x.close || x.conn.pool.draining.Load()
 }
+
+// Forwarded reports whether the request has a field from which Caddy may take
+// another client address than Remote, if it trusts the proxy that sent it.
+func (x *Exchange) Forwarded() bool { return slices.ContainsFunc(x.conn.site.ClientIPHeaders, x.has) }
 
 // Conn hands the connection over for an answer that is none: what is written
 // to it is sent as it is, and once ServeExpress returns the connection is

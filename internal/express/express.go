@@ -4,7 +4,8 @@
 // Package express answers the rest of a keep-alive HTTP/1.1 connection
 // directly: a handler that is asked by Caddy takes the connection over, and
 // what follows on it is read, answered and written here, without Caddy's
-// routes, logs and other handlers.
+// routes, logs and other handlers. It does so only on servers whose routes hold
+// nothing but this handler behind matchers of hosts, and for those hosts.
 //
 // Only requests that are plain beyond doubt are answered here: one line, well
 // formed fields, at most one Content-Length. As soon as anything else arrives,

@@ -29,7 +29,6 @@ func TestWhatIsNotPlainGoesBackToCaddyAndForth(t *testing.T) {
 
 func TestGivenBackConnectionsKnowTheirTLS(t *testing.T) {
 	s := runSites(t, "")
-	s.Reload(strings.Replace(s.config("", "1"), "\ttls ", "\theader X-Scheme {scheme}\n\ttls ", 1))
 	c := s.takenTLS(t)
 	if resp, _ := c.get("/caddy", "caddy"); resp.Header.Get("X-Scheme") != "https" {
 		t.Errorf("the scheme is %q", resp.Header.Get("X-Scheme"))

@@ -104,6 +104,10 @@ func (t *testHandler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyh
 	}
 	message := t.message(r.Method, r.RequestURI, r.URL.Path, r.Host, body)
 	w.Header().Set("X-Path", "caddy")
+	w.Header().Set("X-Scheme", "http")
+	if r.TLS != nil {
+		w.Header().Set("X-Scheme", "https")
+	}
 	w.Header().Set("Content-Type", "text/plain")
 	w.Header().Set("Content-Length", strconv.Itoa(len(message)))
 	w.WriteHeader(statusOf(r.URL.RawQuery))

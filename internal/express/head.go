@@ -5,6 +5,7 @@ package express
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -44,6 +45,10 @@ func (h *Head) Get(name string) string {
 		}
 	}
 	return ""
+}
+
+func (h *Head) has(name string) bool {
+	return slices.ContainsFunc(h.Fields, func(f Field) bool { return f.Is(name) })
 }
 
 // Values gives the values of all lines of a field.
@@ -92,8 +97,12 @@ func (h *Head) requestLine(line string) bool {
 	return h.plainTarget()
 }
 
+// challenges is the path of ACME's HTTP challenges, which any server of Caddy
+// answers ahead of its routes.
+const challenges = "/.well-known/acme-challenge/"
+
 // plainTarget accepts a path and a query in visible ASCII. Other forms of
-// target are Caddy's to judge.
+// target are Caddy's to judge, and so are challenges.
 func (h *Head) plainTarget() bool {
 	if h.Target == "" || h.Target[0] != '/' {
 		return false
@@ -104,12 +113,14 @@ func (h *Head) plainTarget() bool {
 		}
 	}
 	h.Path, h.Query, _ = strings.Cut(h.Target, "?")
-	if !strings.Contains(h.Path, "%") {
-		return true
+	if strings.Contains(h.Path, "%") {
+		path, err := url.PathUnescape(h.Path)
+		if err != nil {
+			return false
+		}
+		h.Path = path
 	}
-	path, err := url.PathUnescape(h.Path)
-	h.Path = path
-	return err == nil
+	return !strings.HasPrefix(h.Path, challenges)
 }
 
 func (h *Head) field(line string) bool {

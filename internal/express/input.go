@@ -161,12 +161,24 @@ func (c *conn) scan() scanned {
 		return partial
 	}
 	end += len("\r\n\r\n")
-	if end > c.limits.head || !c.x.parse(string(buffered[:end])) {
+	if end > c.limits.head || !c.x.parse(string(buffered[:end])) || !c.isHere(c.x.Host) {
 		c.x.raw = ""
 		return strange
 	}
 	c.start += end
 	return whole
+}
+
+// isHere reports whether a request for a host is for the handler.
+func (c *conn) isHere(host string) bool {
+	if host == c.host {
+		return true
+	}
+	if !c.leadsHere(host) {
+		return false
+	}
+	c.host = strings.Clone(host) // not the whole head
+	return true
 }
 
 // hopeful reports whether the beginning of a head may become a plain one. Where

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 )
@@ -23,6 +24,7 @@ type Pool struct {
 	logger  *zap.Logger
 	count   prometheus.Gauge
 	ctx     caddy.Context
+	alone   atomic.Pointer[map[*caddyhttp.Server]bool] // servers that have only the handler; nil before the start
 
 	draining atomic.Bool   // answers say that they are the last
 	swept    atomic.Bool   // idle connections are closed
@@ -41,7 +43,7 @@ func NewPool(ctx caddy.Context, name string, handler Handler) (*Pool, error) {
 	if err := metrics.Register(ctx.GetMetricsRegistry(), connections); err != nil {
 		return nil, err
 	}
-	return &Pool{
+	p := &Pool{
 		handler: handler,
 		logger:  ctx.Logger(),
 		count:   connections.WithLabelValues(name),
@@ -51,7 +53,8 @@ func NewPool(ctx caddy.Context, name string, handler Handler) (*Pool, error) {
 		conns:   make(map[*conn]struct{}),
 		servers: make(map[*http.Server]struct{}),
 		empty:   make(chan struct{}),
-	}, nil
+	}
+	return p, p.watchStart()
 }
 
 // add takes a connection in. One that comes too late is served untold of: its

@@ -24,7 +24,7 @@ const maxFirstBody = 1 << 20
 //
 // A nil pool takes nothing over.
 func (p *Pool) TakeOver(w http.ResponseWriter, r *http.Request) bool {
-	if p == nil || p.draining.Load() || !suits(r) {
+	if p == nil || p.draining.Load() || !p.suits(r) {
 		return false
 	}
 	head := headOf(r)
@@ -52,26 +52,21 @@ func (c *conn) prepare(w http.ResponseWriter, r *http.Request) {
 	c.bare, c.wire = isBare(c.net), wireOf(c.net)
 	c.gate = gateTo(c.net.RemoteAddr())
 	c.server = r.Context().Value(http.ServerContextKey).(*http.Server)
-	c.limits = limitsOf(r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server))
+	c.site = r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	c.host = r.Host
+	c.limits = limitsOf(c.site)
 	c.serverLine, c.altSvc = lines(w.Header(), "Server"), lines(w.Header(), "Alt-Svc")
 	c.fillReady, c.transferReady = c.fillNow, c.transferNow
 	c.x.conn, c.x.Remote, c.x.TLS = c, r.RemoteAddr, r.TLS
 }
 
 // suits reports whether a request may be answered without Caddy's routes.
-func suits(r *http.Request) bool {
+func (p *Pool) suits(r *http.Request) bool {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	origin, _ := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
+	alone := p.alone.Load()
 	return r.ProtoMajor == 1 && r.ProtoMinor == 1 && !r.Close &&
 		r.ContentLength >= 0 && r.ContentLength <= maxFirstBody &&
-		r.RequestURI == origin.RequestURI && // no route has rewritten it
-		server != nil && !special(server)
-}
-
-// special reports settings of a server that only Caddy's own path honours.
-func special(server *caddyhttp.Server) bool {
-	return server.ReadMinRate != 0 || server.WriteMinRate != 0 ||
-		len(server.ExpectedUnderscoreHeaders) > 0 || len(server.ExpectedDotHeaders) > 0
+		alone != nil && (*alone)[server]
 }
 
 // headOf writes the request's head down again, to be read like the others.

@@ -162,29 +162,6 @@ func TestServerSettingsThatAreCaddysOwn(t *testing.T) {
 	dial(t, s.express).get("/", "caddy")
 }
 
-func TestRewrittenRequestsStayWithCaddy(t *testing.T) {
-	s := runSites(t, "")
-	s.Reload(strings.ReplaceAll(s.config("", "1"), "\texpress_test 1 express", "\turi strip_prefix /a\n\texpress_test 1 express"))
-	c := dial(t, s.express)
-	c.get("/a/b", "caddy")
-	c.get("/b", "express")
-}
-
-// TestBodiesThatAHandlerChangedStayWithCaddy has another body in the handler
-// than on the connection.
-func TestBodiesThatAHandlerChangedStayWithCaddy(t *testing.T) {
-	s := runSites(t, "")
-	s.Reload(strings.ReplaceAll(s.config("", "1"), "\texpress_test 1 express", "\trequest_body {\n\t\tset other\n\t}\n\texpress_test 1 express"))
-	c := dial(t, s.express)
-	for _, body := range []string{"x", "longer than it"} {
-		c.send(fmt.Sprintf("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
-		resp, got := c.answer("POST")
-		if got != `1 POST / test "other"` || resp.Header.Get("X-Path") != "caddy" {
-			t.Errorf("in place of %q came %s, on path %s", body, got, resp.Header.Get("X-Path"))
-		}
-	}
-}
-
 func TestFieldsHiddenByCaddyStayHidden(t *testing.T) {
 	var h Head
 	if !h.parse("GET / HTTP/1.1\r\nHost: test\r\nX_Under: 1\r\nX.Dot: 2\r\nX-Plain: 3\r\n\r\n") {
