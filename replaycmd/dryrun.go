@@ -22,7 +22,7 @@ import (
 var errOver = errors.New("the duration is over")
 
 // describe says what would be sent, for how long and where to.
-func (p *params) describe(ctx context.Context, w io.Writer, records *records, plan schedule.Schedule) error {
+func (p *params) describe(ctx context.Context, w io.Writer, records *records, plan schedule.Schedule, note func(error)) error {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s "+format+"\n", append([]any{label}, args...)...)
 	}
@@ -31,7 +31,7 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, pl
 	}
 	line("pace", "%s, up to %d connections to each target", plan.String(), p.connections)
 	if records.url != nil && p.requests == 0 && !plan.Timed() {
-		line("takes", "%s, with as many requests as there are answers", p.duration)
+		line("takes", "%s, with as many requests as there are responses", p.duration)
 		return nil
 	}
 	var s span
@@ -48,6 +48,7 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, pl
 	if err != nil && !errors.Is(err, errOver) {
 		return err
 	}
+	records.noteUntimed(note)
 	line("requests", "%s to each target", humanize.Comma(s.records))
 	for _, method := range slices.SortedFunc(maps.Keys(s.methods), func(a, b string) int {
 		return int(s.methods[b]-s.methods[a])*2 + strings.Compare(a, b)
@@ -63,11 +64,14 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, pl
 	}
 	switch {
 	case !plan.Timed():
-		line("takes", "as long as the answers take")
+		line("takes", "as long as the responses take")
 	case p.loop:
 		line("takes", "%s, and then all over again", last.Round(time.Millisecond))
 	default:
-		line("takes", "%s and the time of the last answer", last.Round(time.Millisecond))
+		line("takes", "%s and the time of the last response", last.Round(time.Millisecond))
+	}
+	if s.records == 0 && records.missing() == nil {
+		return records.nothing("would be sent", p.chosenBy())
 	}
 	return nil
 }

@@ -11,54 +11,54 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
 // testIntegrity reads recordings to their ends and says of each whether it is
 // whole.
 func (p *params) testIntegrity(ctx context.Context, w io.Writer, args []string, stdin io.Reader, note func(error)) (int, error) {
-	names, err := source.Expand(args, note)
+	files, err := inputs(args, stdin, note)
 	if err != nil {
 		return exitNotStarted, err
 	}
 	damaged := 0
-	for _, name := range names {
-		err := testOne(ctx, w, name, stdin)
+	for _, file := range files {
+		err := testOne(ctx, w, file)
 		if ctx.Err() != nil {
 			return exitIncomplete, errInterrupted
 		}
 		if err != nil {
-			fmt.Fprintf(w, "%s: %v\n", name, err)
+			fmt.Fprintf(w, "%s: %v\n", file.Name, err)
 			damaged++
 		}
 	}
 	if damaged > 0 {
-		return exitIncomplete, fmt.Errorf("%d of %d recordings are damaged", damaged, len(names))
+		return exitIncomplete, fmt.Errorf("%d of %d recordings are damaged", damaged, len(files))
 	}
 	return caddy.ExitCodeSuccess, nil
 }
 
-func testOne(ctx context.Context, w io.Writer, name string, stdin io.Reader) error {
-	var reader *recording.Reader
-	if source.IsStream(name) {
-		reader = recording.NewReader(source.OpenStream(ctx, name, stdin))
+func testOne(ctx context.Context, w io.Writer, file source.Input) error {
+	var from io.Reader
+	if file.Stream {
+		from = file.Reader(ctx)
 	} else {
-		file, err := recording.OpenFile(name)
+		opened, err := file.Open()
 		if err != nil {
 			return err
 		}
-		defer file.Close()
-		reader = file.Reader
+		defer opened.Close()
+		from = opened
 	}
+	decoder := source.Decode(from)
 	var s span
 	for {
-		r, err := reader.Next()
+		r, err := decoder.Next()
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
 		if errors.Is(err, io.EOF) {
-			fmt.Fprintf(w, "%s: whole, %s, %d bytes uncompressed\n", name, s.String(), reader.Offset())
+			fmt.Fprintf(w, "%s: whole, %s, %d bytes uncompressed\n", file.Name, s.String(), source.Offset(decoder))
 			return nil
 		}
 		if err != nil {

@@ -137,7 +137,7 @@ func TestDryRun(t *testing.T) {
 		{[]string{"--speed", "2x", "--to", "a=localhost:1"}, []string{"to http://localhost:1", "takes 495ms and"}},
 		{[]string{"--rate", "10/s", "-n", "11"}, []string{"requests 11 to", "takes 1s and"}},
 		{[]string{"--duration", "100ms"}, []string{"requests 10 to", "takes 90ms and"}},
-		{[]string{"--max"}, []string{"takes as long as the answers take"}},
+		{[]string{"--max"}, []string{"takes as long as the responses take"}},
 		{[]string{"--loop"}, []string{"takes 990ms, and then all over again"}},
 		{[]string{"--path", "/1?"}, []string{"requests 10 to"}},
 	} {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
@@ -33,19 +32,19 @@ func (s *selection) open(ctx context.Context, args []string, stdin io.Reader, lo
 		}
 		return &records{Source: u, url: u, stop: func() {}}, nil
 	}
-	names, err := source.Expand(args, note)
+	files, err := inputs(args, stdin, note)
 	if err != nil {
 		return nil, err
 	}
 	if loop {
-		if err := checkLoop(names); err != nil {
+		if err := checkLoop(files); err != nil {
 			return nil, err
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
 	r := &records{stop: stop}
 	begin := func() (source.Source, error) {
-		merge, err := source.Open(ctx, names, stdin, note)
+		merge, err := source.Open(ctx, files, note)
 		if err != nil {
 			return nil, err
 		}
@@ -72,15 +71,13 @@ func (s *selection) open(ctx context.Context, args []string, stdin io.Reader, lo
 }
 
 // checkLoop refuses what can't be read again.
-func checkLoop(names []string) error {
-	i := slices.IndexFunc(names, source.IsStream)
-	switch {
-	case i < 0:
-		return nil
-	case names[i] == source.Stdin:
-		return errors.New("--loop cannot read standard input a second time")
+func checkLoop(files []source.Input) error {
+	for _, file := range files {
+		if file.Stream {
+			return fmt.Errorf("--loop cannot read %s a second time: it is no file", file.Name)
+		}
 	}
-	return fmt.Errorf("--loop cannot read %s a second time: it is no file", names[i])
+	return nil
 }
 
 func (s *selection) filter(from source.Source) *source.Filter {
@@ -105,6 +102,13 @@ func (r *records) missing() error {
 		return fmt.Errorf("no record has the identifier %s", strings.Join(ids, ", "))
 	}
 	return nil
+}
+
+// noteUntimed says how many records were left out because they have no time.
+func (r *records) noteUntimed(note func(error)) {
+	if r.filter != nil && r.filter.Untimed() > 0 {
+		note(fmt.Errorf("%d records have no time: --since and --until leave them out", r.filter.Untimed()))
+	}
 }
 
 // nothing returns why there is nothing that could be sent, with the flags that

@@ -58,7 +58,7 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 		return exitNotStarted, beforeStart(err)
 	}
 	if p.dryRun {
-		err = p.describe(ctx, cmd.OutOrStdout(), records, plan)
+		err = p.describe(ctx, report.Escaping(cmd.OutOrStdout()), records, plan, notes.note)
 		return records.incomplete(notes, err)
 	}
 	return p.send(ctx, cmd, records, plan, notes)
@@ -142,6 +142,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 			notes.note(fmt.Errorf("%s: the first failure of its kind is %v%s", names[i], err, p.hint(err)))
 		}
 	}
+	records.noteUntimed(notes.note)
 	if errRun == nil {
 		errRun = records.missing()
 	}
@@ -208,7 +209,7 @@ func (p *params) rewriter() send.Rewriter {
 // reason to fail.
 func (p *params) status(r *report.Report, records *records, errRun error, shown bool) (int, error) {
 	if sentNothing(r) && !r.Interrupted {
-		return exitIncomplete, cmp.Or(errRun, p.unread(r), records.nothing("was sent", p.given("method", "path", "id", "since", "until", "percent")))
+		return exitIncomplete, cmp.Or(errRun, p.unread(r), records.nothing("was sent", p.chosenBy()))
 	}
 	for _, check := range r.Checks {
 		switch {
@@ -235,6 +236,11 @@ func (p *params) status(r *report.Report, records *records, errRun error, shown 
 		}
 	}
 	return caddy.ExitCodeSuccess, nil
+}
+
+// chosenBy returns the flags that choose among the records.
+func (p *params) chosenBy() []string {
+	return p.given("method", "path", "id", "since", "until", "percent")
 }
 
 // sentNothing reports whether no target had anything to answer.

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// waiting is standard input that gives seven records and then waits. The first
-// six come at once: what could still precede the last is waited for.
+// waiting is standard input that gives seven records and then waits.
 func waiting(t *testing.T) io.Reader {
 	t.Helper()
 	data, err := os.ReadFile(write(t, "a.fbf", 7, 20*time.Second))
@@ -55,6 +54,17 @@ func TestARunEndsThoughStandardInputGoesOn(t *testing.T) {
 				t.Error("it had to be interrupted")
 			}
 		})
+	}
+}
+
+// What standard input has given is sent though more of it could come: a run of
+// two seconds gets what it is due.
+func TestStandardInputIsSentAsItComes(t *testing.T) {
+	s := serve(t, nil)
+	began := time.Now()
+	o := replayWith(t, t.Context(), waiting(t), "--to", s.url, "--rate", "10/s", "--duration", "2s", "-")
+	if took := time.Since(began); o.status != 0 || len(s.got()) != 7 || took > 9*time.Second { // 10 s are sorted
+		t.Errorf("status %d, %d requests in %v\n%s%s", o.status, len(s.got()), took, o.stdout, o.stderr)
 	}
 }
 

@@ -4,6 +4,7 @@
 package source
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -60,6 +61,26 @@ func write(t *testing.T, folder, name string, data []byte) string {
 	return path
 }
 
+// files returns the inputs of these names. All but regular files are streams.
+func files(t *testing.T, names ...string) []Input {
+	t.Helper()
+	var inputs []Input
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := func() (io.ReadCloser, error) { return os.Open(name) }
+		inputs = append(inputs, Input{Name: name, Size: info.Size(), Stream: !info.Mode().IsRegular(), Open: open})
+	}
+	return inputs
+}
+
+// streamOf returns a stream that reads from r.
+func streamOf(r io.Reader) Input {
+	return Input{Name: "stream", Stream: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
+}
+
 // ids reads a source to its end and gives the identifiers of its records.
 func ids(t *testing.T, s Source) []string {
 	t.Helper()
@@ -84,11 +105,11 @@ func (c *collector) note(err error) { *c = append(*c, err) }
 func TestFilesAreMergedInTime(t *testing.T) {
 	dir := t.TempDir()
 	var notes collector
-	m, err := Open(t.Context(), []string{
+	m, err := Open(t.Context(), files(t,
 		write(t, dir, "c.fbf", encode(3000, 100, 2500, 60_000)),
 		write(t, dir, "a.fbf.lz4", compress(t, encode(900, 0, 2000, 1000))),
 		write(t, dir, "b.fbf", encode(50_000, 40_000)),
-	}, nil, notes.note)
+	), notes.note)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +129,7 @@ func TestFilesAreMergedInTime(t *testing.T) {
 func TestReadingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	names := []string{write(t, t.TempDir(), "a.fbf", encode(1, 2, 3))}
-	m, err := Open(ctx, names, nil, unexpected(t))
+	m, err := Open(ctx, files(t, names...), unexpected(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +139,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 	if _, err := skipping.Next(); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
 	}
-	if _, err := Open(ctx, names, nil, unexpected(t)); !errors.Is(err, context.Canceled) {
+	if _, err := Open(ctx, files(t, names...), unexpected(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("opening: got error %v", err)
 	}
 }
@@ -129,7 +150,7 @@ func TestFilesThatFollowOneAnotherAreNotOpenTogether(t *testing.T) {
 	for i := range int64(50) {
 		names = append(names, write(t, dir, fmt.Sprintf("%02d.fbf", 49-i), encode(i*60_000, i*60_000+30_000)))
 	}
-	m, err := Open(t.Context(), names, nil, unexpected(t))
+	m, err := Open(t.Context(), files(t, names...), unexpected(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,9 +177,9 @@ func TestRecordsWithoutTimesKeepTheirPlaces(t *testing.T) {
 		}
 		return data
 	}
-	m, err := Open(t.Context(), []string{
+	m, err := Open(t.Context(), files(t,
 		write(t, dir, "z.fbf", untimed(0, 3)), write(t, dir, "a.fbf", untimed(3, 3)), write(t, dir, "timed.fbf", encode(7)),
-	}, nil, unexpected(t))
+	), unexpected(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +195,7 @@ func TestMemoryIsBoundedWhateverTheOrder(t *testing.T) {
 	for i := range int64(n) { // all within the time that is sorted
 		data = e.Append(data, &recording.Request{ID: fmt.Append(nil, i), Method: []byte("GET"), URI: []byte("/"), TimeNS: origin + n - i})
 	}
-	m, err := Open(t.Context(), []string{write(t, t.TempDir(), "a.fbf", data)}, nil, unexpected(t))
+	m, err := Open(t.Context(), files(t, write(t, t.TempDir(), "a.fbf", data)), unexpected(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,13 +220,13 @@ func TestEmptyCutAndDamagedFiles(t *testing.T) {
 	damaged := slices.Clone(compress(t, encode(20, 21)))
 	damaged[len(damaged)/2] ^= 0xff
 	var notes collector
-	m, err := Open(t.Context(), []string{
+	m, err := Open(t.Context(), files(t,
 		write(t, dir, "empty.fbf", nil),
 		write(t, dir, "header.fbf.lz4", compress(t, nil)),
 		write(t, dir, "cut.fbf", whole[:len(whole)-10]),
 		write(t, dir, "damaged.fbf.lz4", damaged),
 		write(t, dir, "good.fbf", encode(10, 11)),
-	}, nil, notes.note)
+	), notes.note)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,11 +254,11 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 		"gzip.lz4": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03" + strings.Repeat("x", 100),
 		"huge.fbf": "\xff\xff\xff\xff\x00\x00\x00\x00" + strings.Repeat("x", 100),
 	} {
-		if _, err := Open(t.Context(), []string{write(t, dir, name, []byte(data))}, nil, func(error) {}); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := Open(t.Context(), files(t, write(t, dir, name, []byte(data))), func(error) {}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}
-	m, err := Open(t.Context(), []string{Stdin}, strings.NewReader("this is not a recording at all"), unexpected(t))
+	m, err := Open(t.Context(), []Input{streamOf(strings.NewReader("this is not a recording at all"))}, unexpected(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,8 +267,8 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	}
 }
 
-func TestStandardInput(t *testing.T) {
-	m, err := Open(t.Context(), []string{Stdin}, bytes.NewReader(compress(t, encode(3, 1, 2))), unexpected(t))
+func TestAStreamIsSorted(t *testing.T) {
+	m, err := Open(t.Context(), []Input{streamOf(bytes.NewReader(compress(t, encode(3, 1, 2))))}, unexpected(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,63 +277,120 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-func TestExpand(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"b.fbf", "a.fbf.lz4", "c.lz4", "notes.txt", ".hidden.fbf", "open.fbf.lz4.tmp"} {
-		write(t, dir, name, nil)
-	}
-	empty := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "sub.fbf"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, tc := range []struct{ args, want []string }{
-		{[]string{dir}, []string{"a.fbf.lz4", "b.fbf", "c.lz4"}},
-		{[]string{filepath.Join(dir, "*.fbf")}, []string{"b.fbf"}},
-		{[]string{filepath.Join(dir, "notes.txt"), dir}, []string{"notes.txt", "a.fbf.lz4", "b.fbf", "c.lz4"}},
-		{[]string{filepath.Join(dir, "b.fbf"), filepath.Join(dir, "b.fbf")}, []string{"b.fbf"}},
-		{[]string{"-"}, []string{"-"}},
-	} {
-		got, err := Expand(tc.args, func(error) {})
-		for i := range got {
-			got[i] = filepath.Base(got[i])
-		}
-		if err != nil || !slices.Equal(got, tc.want) {
-			t.Errorf("%v: got %v, error %v; want %v", tc.args, got, err, tc.want)
-		}
-	}
-	for _, arg := range []string{filepath.Join(dir, "missing"), empty, filepath.Join(dir, "["), filepath.Join(dir, "*.none")} {
-		if got, err := Expand([]string{arg}, unexpected(t)); err == nil {
-			t.Errorf("%s: got %v", arg, got)
-		}
-	}
-}
-
-// What a server is still writing is not sent by chance, but can be asked for.
-func TestExpandUnfinishedRecordings(t *testing.T) {
-	both, open := t.TempDir(), t.TempDir()
-	write(t, both, "a.fbf", nil)
-	write(t, both, "b.fbf.lz4.tmp", nil)
-	unfinished := write(t, open, "c.fbf.tmp", nil)
-	write(t, open, "d.txt.tmp", nil)
-	for _, tc := range []struct {
-		arg, want, note string
-	}{
-		{both, "a.fbf", "left out, as they are not finished: " + filepath.Join(both, "b.fbf.lz4.tmp")},
-		{unfinished, "c.fbf.tmp", unfinished + " is not finished: only what is there now is read"},
-		{filepath.Join(open, "c*"), "c.fbf.tmp", unfinished + " is not finished: only what is there now is read"},
-	} {
-		var noted []string
-		got, err := Expand([]string{tc.arg}, func(err error) { noted = append(noted, err.Error()) })
-		if err != nil || len(got) != 1 || filepath.Base(got[0]) != tc.want || !slices.Equal(noted, []string{tc.note}) {
-			t.Errorf("%s: got %v, error %v, noted %q", tc.arg, got, err, noted)
-		}
-	}
-	if got, err := Expand([]string{open}, unexpected(t)); err == nil || !strings.Contains(err.Error(), "name '"+unfinished+"'") {
-		t.Errorf("got %v, error %v", got, err)
-	}
-}
-
 // unexpected fails the test if anything is noted.
 func unexpected(t *testing.T) func(error) {
 	return func(err error) { t.Errorf("noted %v", err) }
+}
+
+// What a stream has given is not held back while it gives no more.
+func TestAStreamThatWaitsHoldsNothingBack(t *testing.T) {
+	pipe, end := io.Pipe()
+	defer end.Close()
+	m, err := Open(t.Context(), []Input{streamOf(pipe)}, unexpected(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	go end.Write(encode(30, 10, 20))
+	for _, want := range []string{"10", "20", "30"} {
+		r, err := m.Next()
+		if err != nil || string(r.ID) != want {
+			t.Fatalf("got %s, error %v; want %s", r.ID, err, want)
+		}
+	}
+	go func() {
+		end.Write(encode(40))
+		end.Close()
+	}()
+	if got := ids(t, m); !slices.Equal(got, []string{"40"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestResponsesAreKept(t *testing.T) {
+	var e recording.Encoder
+	var data []byte
+	for i := range 50 {
+		r := &recording.Request{ID: fmt.Append(nil, i), Method: []byte("GET"), URI: []byte("/"), TimeNS: origin - int64(i)}
+		if i%2 == 0 {
+			r.Response = &recording.Response{
+				Status: 200 + i, Headers: fmt.Appendf(nil, "X-N: %d\r\n", i), Body: fmt.Appendf(nil, "body %d", i), BodySize: 1000,
+				DurationNS: int64(i), Trailers: []byte("T: x\r\n"), Error: []byte("cut"),
+			}
+		}
+		data = e.Append(data, r)
+	}
+	name := write(t, t.TempDir(), "a.fbf", data)
+	loop, err := NewLoop(func() (Source, error) {
+		m, err := Open(t.Context(), files(t, name), unexpected(t))
+		return &Filter{Source: m}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loop.Close()
+	for n := range 100 {
+		r, err := loop.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := 49 - n%50
+		if (r.Response != nil) != (i%2 == 0) {
+			t.Fatalf("record %s: response %v", r.ID, r.Response)
+		}
+		if p := r.Response; p != nil && (p.Status != 200+i || string(p.Headers) != fmt.Sprintf("X-N: %d\r\n", i) || string(p.Body) != fmt.Sprintf("body %d", i) ||
+			p.BodySize != 1000 || p.DurationNS != int64(i) || string(p.Trailers) != "T: x\r\n" || string(p.Error) != "cut") {
+			t.Fatalf("record %s: response %+v", r.ID, p)
+		}
+	}
+}
+
+func TestProgressIsWhatWasPassedOn(t *testing.T) {
+	var times []int64
+	for i := range int64(100) {
+		times = append(times, i)
+	}
+	m, err := Open(t.Context(), files(t, write(t, t.TempDir(), "a.fbf", encode(times...))), unexpected(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for range 50 {
+		if _, err := m.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if done, size := m.Progress(); done != size/2 {
+		t.Errorf("%d of %d bytes after half the records", done, size)
+	}
+}
+
+// A new format needs its line in the table of formats.
+func TestFormatsAreChosenByContent(t *testing.T) {
+	before := formats
+	t.Cleanup(func() { formats = before })
+	formats = append([]format{{
+		begins: func(head []byte) bool { return bytes.HasPrefix(head, []byte("LIST\n")) },
+		decode: func(r io.Reader) Decoder { return &lines{scanner: bufio.NewScanner(r)} },
+	}}, formats...)
+	dir := t.TempDir()
+	m, err := Open(t.Context(), files(t, write(t, dir, "a", []byte("LIST\n/x\n/y\n")), write(t, dir, "b", encode(7))), unexpected(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ids(t, m); !slices.Equal(got, []string{"LIST", "/x", "/y", "7"}) {
+		t.Errorf("got %v", got)
+	}
+	if _, err := Open(t.Context(), files(t, write(t, dir, "c", []byte("this is no recording"))), unexpected(t)); err == nil {
+		t.Error("a text was accepted")
+	}
+}
+
+type lines struct{ scanner *bufio.Scanner }
+
+func (l *lines) Next() (*recording.Request, error) {
+	if !l.scanner.Scan() {
+		return nil, io.EOF
+	}
+	return &recording.Request{ID: l.scanner.Bytes(), Method: []byte("GET"), URI: []byte("/")}, nil
 }

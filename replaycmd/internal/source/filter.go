@@ -29,13 +29,14 @@ type Filter struct {
 	Percent *float64 // this share, always the same records of a recording
 
 	Source
-	seen  int64
-	began int64           // time of the first record
-	found map[string]bool // identifiers among those asked for
-	ended bool            // there are no more records
+	seen    int64
+	untimed int64           // left out for want of a time
+	began   int64           // time of the first record
+	found   map[string]bool // identifiers among those asked for
+	ended   bool            // there are no more records
 }
 
-// Next gives the next record that meets the conditions.
+// Next returns the next record that meets the conditions.
 func (f *Filter) Next() (*recording.Request, error) {
 	for {
 		r, err := f.Source.Next()
@@ -46,7 +47,7 @@ func (f *Filter) Next() (*recording.Request, error) {
 	}
 }
 
-// Missing gives those of the identifiers that no record has. It is known once
+// Missing returns those of the identifiers that no record has. It is known once
 // all have been read; until then it is none.
 func (f *Filter) Missing() []string {
 	if !f.ended {
@@ -54,6 +55,10 @@ func (f *Filter) Missing() []string {
 	}
 	return slices.DeleteFunc(slices.Clone(f.IDs), func(id string) bool { return f.found[id] })
 }
+
+// Untimed returns how many records were left out because they have no time and
+// one is asked for.
+func (f *Filter) Untimed() int64 { return f.untimed }
 
 // Seen returns how many records were looked at.
 func (f *Filter) Seen() int64 { return f.seen }
@@ -67,6 +72,9 @@ func (f *Filter) meets(r *recording.Request) bool {
 		return false
 	}
 	switch {
+	case r.TimeNS == 0 && (f.Since.given() || f.Until.given()):
+		f.untimed++
+		return false
 	case len(f.Methods) > 0 && !slices.ContainsFunc(f.Methods, func(m string) bool { return m == string(r.Method) }),
 		len(f.Paths) > 0 && !slices.ContainsFunc(f.Paths, func(g Glob) bool { return g.match(path(r.URI)) }),
 		f.Since.given() && r.TimeNS < f.Since.after(f.began),
@@ -95,8 +103,8 @@ func path(target []byte) []byte {
 	return p
 }
 
-// share places a record somewhere from 0 up to 100, by its identifier or else
-// by what and the how manieth it is.
+// share places a record somewhere from 0 up to 100, by its identifier or else by
+// its method, target and number.
 func share(r *recording.Request, number int64) float64 {
 	h := fnv.New64a()
 	h.Write(r.ID)
@@ -158,7 +166,7 @@ func ParseMoment(text string) (Moment, error) {
 
 func (m Moment) given() bool { return m.set }
 
-// after gives the moment in nanoseconds since 1970.
+// after returns the moment in nanoseconds since 1970.
 func (m Moment) after(began int64) int64 {
 	if m.at.IsZero() {
 		if began > math.MaxInt64-int64(m.since) {

@@ -8,17 +8,26 @@ import "github.com/caddy-rehearsal/rehearsal/internal/recording"
 // held is a copy of a record in memory of its own.
 type held struct {
 	recording.Request
-	memory []byte
-	time   int64 // TimeNS, or that of the record before if it has none
-	order  int64 // of reading
+	response recording.Response // of the request, if it has one
+	memory   []byte
+	time     int64 // TimeNS, or that of the record before if it has none
+	order    int64 // of reading
+	streamed bool  // it comes from a stream
 }
 
 // maxKept is the memory beyond which a copy isn't kept for another record.
 const maxKept = 256 << 10
 
-// hold copies a record into h. A response stays behind: it isn't sent.
+// hold copies a record into h, with its response.
 func (h *held) hold(r *recording.Request) {
 	h.Request = recording.Request{TimeNS: r.TimeNS, BodySize: r.BodySize}
+	response := r.Response
+	if response != nil {
+		h.Request.Response = &h.response
+	} else {
+		response = new(recording.Response)
+	}
+	h.response = recording.Response{Status: response.Status, BodySize: response.BodySize, DurationNS: response.DurationNS}
 	memory := h.memory[:0]
 	if cap(memory) > maxKept {
 		memory = nil
@@ -39,6 +48,10 @@ func (h *held) hold(r *recording.Request) {
 		{&h.Remote, r.Remote},
 		{&h.Trailers, r.Trailers},
 		{&h.Error, r.Error},
+		{&h.response.Headers, response.Headers},
+		{&h.response.Body, response.Body},
+		{&h.response.Trailers, response.Trailers},
+		{&h.response.Error, response.Error},
 	}
 	for _, part := range parts {
 		size += len(part.from)

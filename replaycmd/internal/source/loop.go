@@ -23,7 +23,7 @@ type Loop struct {
 	shift       int64
 }
 
-// NewLoop gives a source that opens another whenever one ends.
+// NewLoop returns a source that opens another whenever one ends.
 func NewLoop(open func() (Source, error)) (*Loop, error) {
 	first, err := open()
 	if err != nil {
@@ -32,7 +32,7 @@ func NewLoop(open func() (Source, error)) (*Loop, error) {
 	return &Loop{open: open, current: first}, nil
 }
 
-// Next gives the next record of this round or the first of another. It ends
+// Next returns the next record of this round or the first of another. It ends
 // only if a round has no records.
 func (l *Loop) Next() (*recording.Request, error) {
 	r, err := l.current.Next()

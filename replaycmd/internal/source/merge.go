@@ -29,7 +29,8 @@ const (
 
 // Merge gives the records of several files in the order of their times. Files
 // are open only while their times overlap; streams, of whose times nothing is
-// known, are open from the start. Records without a time keep their places.
+// known, are open from the start, and one that has nothing more for the moment
+// holds back what there is no longer than patience lasts. Records without a time keep their places.
 type Merge struct {
 	ctx     context.Context
 	notes   func(error)
@@ -37,41 +38,45 @@ type Merge struct {
 	open    []*file
 	sorted  heldHeap
 	bytes   int
-	free    []*held
-	current *held
-	count   int64
+	free    []*held    // for records of files
+	spare   chan *held // for those of streams
 
-	size int64
-	done atomic.Int64
+	patience time.Duration
+	current  *held
+
+	size  int64
+	done  atomic.Int64
+	read  atomic.Int64 // records
+	given atomic.Int64
 }
 
-// Open opens recordings. What is missing or no recording is an error. A file that
+// Open opens recordings. What is missing or no recording is an error. One that
 // is empty is a note, and so is one that is damaged, of type *UnreadableError: up
-// to there its records are given. With the end of ctx reading ends, the error is
+// to there its records are read. With the end of ctx reading ends, the error is
 // context.Canceled then.
-func Open(ctx context.Context, names []string, stdin io.Reader, notes func(error)) (*Merge, error) {
-	m := &Merge{ctx: ctx, notes: notes}
-	for order, name := range names {
+func Open(ctx context.Context, inputs []Input, notes func(error)) (*Merge, error) {
+	m := &Merge{ctx: ctx, notes: notes, spare: make(chan *held, maxAhead), patience: patience}
+	for order, input := range inputs {
 		if ctx.Err() != nil {
 			return nil, context.Canceled
 		}
-		if IsStream(name) {
-			m.waiting = append(m.waiting, &file{name: title(name), order: order, Reader: recording.NewReader(OpenStream(ctx, name, stdin))})
+		if input.Stream {
+			m.waiting = append(m.waiting, &file{Input: input, order: order})
 			continue
 		}
-		f, err := scan(name, order)
+		f, err := scan(input, order)
 		switch problem, damaged := errors.AsType[*UnreadableError](err); {
 		case errors.Is(err, recording.ErrNotRecording):
-			return nil, fmt.Errorf("%s is not a recording", name)
+			return nil, fmt.Errorf("%s is not a recording", input.Name)
 		case damaged:
 			notes(problem)
 		case err != nil:
 			return nil, err
 		case f == nil:
-			notes(fmt.Errorf("%s has no records", name))
+			notes(fmt.Errorf("%s has no records", input.Name))
 		default:
 			m.waiting = append(m.waiting, f)
-			m.size += f.size
+			m.size += f.Size
 		}
 	}
 	slices.SortFunc(m.waiting, func(a, b *file) int {
@@ -80,25 +85,23 @@ func Open(ctx context.Context, names []string, stdin io.Reader, notes func(error
 	return m, nil
 }
 
-// title is what users call a file.
-func title(name string) string {
-	if name == Stdin {
-		return "standard input"
+// Progress returns how much of the files has been passed on, in bytes on disk,
+// and how large they are.
+func (m *Merge) Progress() (done, size int64) {
+	given, read := m.given.Load(), m.read.Load()
+	if read == 0 {
+		return 0, m.size
 	}
-	return name
+	return int64(float64(m.done.Load()) * float64(given) / float64(read)), m.size
 }
 
-// Progress is how much of the files has been read, in bytes on disk, and how
-// large they are.
-func (m *Merge) Progress() (done, size int64) { return m.done.Load(), m.size }
-
-// Next gives the record that comes next in time.
+// Next returns the record that comes next in time.
 func (m *Merge) Next() (*recording.Request, error) {
 	if m.ctx.Err() != nil {
 		return nil, context.Canceled
 	}
 	if m.current != nil {
-		m.free = append(m.free, m.current)
+		m.reuse(m.current)
 		m.current = nil
 	}
 	for !m.ready() {
@@ -106,16 +109,29 @@ func (m *Merge) Next() (*recording.Request, error) {
 		if f == nil {
 			return nil, io.EOF
 		}
-		if err := m.read(f); err != nil {
+		if err := m.take(f); err != nil {
 			return nil, err
 		}
 	}
 	m.current = heap.Pop(&m.sorted).(*held)
 	m.bytes -= len(m.current.memory)
+	m.given.Add(1)
 	return &m.current.Request, nil
 }
 
-// ready says whether the first of the held records is the next in time.
+// reuse keeps a copy for another record.
+func (m *Merge) reuse(h *held) {
+	if !h.streamed {
+		m.free = append(m.free, h)
+		return
+	}
+	select {
+	case m.spare <- h:
+	default:
+	}
+}
+
+// ready reports whether the first of the held records is the next in time.
 func (m *Merge) ready() bool {
 	switch {
 	case len(m.sorted) == 0:
@@ -127,29 +143,38 @@ func (m *Merge) ready() bool {
 	case len(m.open) == 0: // the next file begins after all that is held, or it would be open
 		return m.sorted[0].time <= m.waiting[0].first-int64(sortWithin)
 	}
-	return m.sorted[0].time <= m.lowest().highest-int64(sortWithin)
+	lowest := m.lowest()
+	return lowest.waits() || m.sorted[0].time <= lowest.highest-int64(sortWithin)
 }
 
-// lowest gives the open file that has been read up to the earliest time.
+// lowest returns the open file that has been read up to the earliest time. A
+// stream that has nothing more for the moment comes last.
 func (m *Merge) lowest() *file {
-	return slices.MinFunc(m.open, func(a, b *file) int { return cmp.Compare(a.highest, b.highest) })
+	return slices.MinFunc(m.open, func(a, b *file) int {
+		if a.waits() != b.waits() {
+			if b.waits() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.highest, b.highest)
+	})
 }
 
-// behind gives the file to read on, nil if there is none. It opens a file when
+// behind returns the file to read on, nil if there is none. It opens a file when
 // the others have been read up to where that begins.
 func (m *Merge) behind() *file {
 	for len(m.waiting) > 0 {
 		next := m.waiting[0]
-		isStream := next.Reader != nil
-		if len(m.open) > 0 && !isStream && (next.first == 0 || next.first > m.lowest().highest) {
+		if len(m.open) > 0 && !next.Stream && (next.first == 0 || next.first > m.lowest().highest) {
 			break
 		}
 		m.waiting = m.waiting[1:]
-		if !isStream {
-			if err := next.open(&m.done); err != nil {
-				m.notes(&UnreadableError{next.name, err})
-				continue
-			}
+		if next.Stream {
+			next.readAhead(m.ctx, m.spare)
+		} else if err := next.open(&m.done); err != nil {
+			m.notes(&UnreadableError{next.Name, err})
+			continue
 		}
 		m.open = append(m.open, next)
 	}
@@ -159,27 +184,37 @@ func (m *Merge) behind() *file {
 	return m.lowest()
 }
 
-// read takes one record of a file, or notes why there is none and closes it.
-func (m *Merge) read(f *file) error {
-	r, err := f.Next()
+// take takes one record of a file, or notes why there is none and closes it.
+func (m *Merge) take(f *file) error {
+	h, err := m.next(f)
 	switch {
+	case err == nil && h == nil: // the stream waits
+		return nil
+	case err == nil:
+		m.hold(f, h)
+		return nil
 	case errors.Is(err, io.EOF):
-	case err != nil && m.ctx.Err() != nil: // that has ended, not the recording
+	case m.ctx.Err() != nil: // that has ended, not the recording
 		return context.Canceled
 	case errors.Is(err, recording.ErrNotRecording):
-		return fmt.Errorf("%s is not a recording", f.name)
-	case err != nil:
-		m.notes(&UnreadableError{f.name, err})
+		return fmt.Errorf("%s is not a recording", f.Name)
 	default:
-		m.hold(f, r)
-		return nil
+		m.notes(&UnreadableError{f.Name, err})
 	}
 	f.close()
 	m.open = slices.DeleteFunc(m.open, func(other *file) bool { return other == f })
 	return nil
 }
 
-func (m *Merge) hold(f *file, r *recording.Request) {
+// next returns a copy of the next record of a file.
+func (m *Merge) next(f *file) (*held, error) {
+	if f.Stream {
+		return f.next(m.ctx, m.patience, len(m.sorted) == 0)
+	}
+	r, err := f.decoder.Next()
+	if err != nil {
+		return nil, err
+	}
 	var h *held
 	if n := len(m.free); n > 0 {
 		h, m.free = m.free[n-1], m.free[:n-1]
@@ -187,12 +222,15 @@ func (m *Merge) hold(f *file, r *recording.Request) {
 		h = new(held)
 	}
 	h.hold(r)
-	h.time = r.TimeNS
+	return h, nil
+}
+
+func (m *Merge) hold(f *file, h *held) {
+	h.time = h.TimeNS
 	if h.time == 0 {
 		h.time = f.highest
 	}
-	h.order = m.count
-	m.count++
+	h.order = m.read.Add(1)
 	f.highest = max(f.highest, h.time)
 	m.bytes += len(h.memory)
 	heap.Push(&m.sorted, h)

@@ -179,7 +179,7 @@ func TestAStreamEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	pipe, end := io.Pipe()
 	defer end.Close()
-	r := OpenStream(ctx, Stdin, pipe)
+	r := streamOf(pipe).Reader(ctx)
 	go func() {
 		end.Write([]byte("some"))
 		cancel()
@@ -192,7 +192,7 @@ func TestAStreamEndsWithItsContext(t *testing.T) {
 
 func TestAStreamGivesAll(t *testing.T) {
 	want := bytes.Repeat([]byte("0123456789"), 100_000)
-	got, err := io.ReadAll(OpenStream(t.Context(), Stdin, bytes.NewReader(want)))
+	got, err := io.ReadAll(streamOf(bytes.NewReader(want)).Reader(t.Context()))
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("got %d bytes, error %v", len(got), err)
 	}

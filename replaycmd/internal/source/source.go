@@ -1,9 +1,9 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package source reads what is to be sent: recordings from files, folders,
-// patterns and standard input, merged in the order of time, or one URL over
-// and over.
+// Package source reads what is to be sent: recordings of any format that it
+// knows, merged in the order of time, or one URL over and over. Where they are
+// kept is up to those who open them.
 package source
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
-// Source gives records one by one, io.EOF after the last. A record is valid
+// Source returns records one by one, io.EOF after the last. A record is valid
 // until the next call of Next.
 type Source interface {
 	Next() (*recording.Request, error)
@@ -28,5 +28,5 @@ type UnreadableError struct {
 // Error names the file and says what is wrong with it.
 func (p *UnreadableError) Error() string { return p.Name + ": " + p.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (p *UnreadableError) Unwrap() error { return p.Err }

@@ -6,56 +6,29 @@ package source
 import (
 	"context"
 	"io"
-	"os"
 )
 
-// IsStream says whether a name stands for what can be read only once: standard
-// input, a pipe or whatever else is no regular file.
-func IsStream(name string) bool {
-	if name == Stdin {
-		return true
-	}
-	info, err := os.Stat(name)
-	return err == nil && !info.Mode().IsRegular()
-}
-
-// OpenStream gives what a stream has to read. Reads end with ctx, also where
-// those of the stream would wait on, as they do at a terminal or a pipe. The
-// goroutine that reads ahead ends with the stream or at the first chunk after
-// the end of ctx.
-func OpenStream(ctx context.Context, name string, stdin io.Reader) io.Reader {
-	if name == Stdin {
-		return readAhead(ctx, stdin)
-	}
-	return readAhead(ctx, &pipe{name: name})
-}
-
-// pipe is opened by its first read, as opening may wait for a writer.
-type pipe struct {
-	name string
-	file *os.File
-}
-
-func (p *pipe) Read(b []byte) (n int, err error) {
-	if p.file == nil {
-		if p.file, err = os.Open(p.name); err != nil {
-			return 0, err
-		}
-	}
-	if n, err = p.file.Read(b); err != nil {
-		p.file.Close()
-	}
-	return n, err
-}
-
-func readAhead(ctx context.Context, r io.Reader) io.Reader {
+// Reader returns what a stream has to read. It is opened by the first read, and
+// reads end with ctx, also where those of the stream would wait on, as they do
+// at a terminal or a pipe. The goroutine that reads ahead ends with the stream
+// or at the first chunk after the end of ctx.
+func (i Input) Reader(ctx context.Context) io.Reader {
 	chunks := make(chan chunk)
 	go func() {
+		r, err := i.Open()
+		if err == nil {
+			defer r.Close()
+		}
 		for {
-			data := make([]byte, 64<<10)
-			n, err := r.Read(data)
+			var c chunk
+			if c.err = err; err == nil {
+				data := make([]byte, 64<<10)
+				n := 0
+				n, err = r.Read(data)
+				c = chunk{data[:n], err}
+			}
 			select {
-			case chunks <- chunk{data[:n], err}:
+			case chunks <- c:
 			case <-ctx.Done():
 				return
 			}

@@ -1,29 +1,63 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package source
+package replaycmd
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
-// Stdin is the argument that stands for standard input.
-const Stdin = "-"
+// stdinArg is the argument that stands for standard input.
+const stdinArg = "-"
 
-// Expand turns arguments into names of files: a folder stands for the
+// inputs returns what arguments stand for: see expand.
+func inputs(args []string, stdin io.Reader, note func(error)) ([]source.Input, error) {
+	names, err := expand(args, note)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]source.Input, len(names))
+	for i, name := range names {
+		if all[i], err = input(name, stdin); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// input returns what a name stands for. What is no regular file, such as a pipe,
+// is a stream.
+func input(name string, stdin io.Reader) (source.Input, error) {
+	if name == stdinArg {
+		return source.Input{Name: "standard input", Stream: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil }}, nil
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return source.Input{}, err
+	}
+	return source.Input{
+		Name: name, Size: info.Size(), Stream: !info.Mode().IsRegular(),
+		Open: func() (io.ReadCloser, error) { return os.Open(name) },
+	}, nil
+}
+
+// expand turns arguments into names of files: a folder stands for the
 // recordings in it, a pattern for what it matches. Each file comes once, those
 // of one argument in the order of their names. Recordings that are not finished
 // are left out of folders; they are noted.
-func Expand(args []string, note func(error)) ([]string, error) {
+func expand(args []string, note func(error)) ([]string, error) {
 	var files []string
 	for _, arg := range args {
-		found, err := expand(arg, note)
+		found, err := expandOne(arg, note)
 		if err != nil {
 			return nil, err
 		}
@@ -40,8 +74,8 @@ func Expand(args []string, note func(error)) ([]string, error) {
 	return files, nil
 }
 
-func expand(arg string, note func(error)) ([]string, error) {
-	if arg == Stdin {
+func expandOne(arg string, note func(error)) ([]string, error) {
+	if arg == stdinArg {
 		return []string{arg}, nil
 	}
 	info, err := os.Stat(arg)
@@ -65,7 +99,7 @@ func expand(arg string, note func(error)) ([]string, error) {
 	}), nil
 }
 
-// inFolder gives the finished recordings of a folder.
+// inFolder returns the finished recordings of a folder.
 func inFolder(folder string, note func(error)) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
