@@ -6,13 +6,19 @@
 package replaycmd
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 )
 
 // Exit statuses of the command, 0 aside.
@@ -22,6 +28,23 @@ const (
 	exitIncomplete  = 3                           // something was not sent, or got no answer
 	exitFailed      = 4                           // a condition does not hold
 )
+
+const docs = "Documentation:\nhttps://github.com/caddy-rehearsal/rehearsal/blob/main/docs/replay.md"
+
+// usage is cobra's, with lines that fit into 80 columns.
+const usage = `Usage:
+  {{.UseLine}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
+
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
+`
 
 func init() {
 	caddycmd.RegisterCommand(caddycmd.Command{
@@ -46,14 +69,22 @@ never left out.
 A target is http://host:port, https://host:port, host:port or a socket as
 unix//path, with a name for the report before it if you like: new=10.0.0.7:80.
 
-The report goes to standard output, everything else to standard error. The exit
-status is 0 when all was answered; 1 if nothing could be started; 2 when
-interrupted twice (the first Ctrl-C ends the run with its report); 3 if something
-was not sent or not answered, part of a recording could not be read or no record
-has an --id; 4 if a condition of --fail does not hold.`,
+The report goes to standard output, everything else to standard error. A
+condition of --fail is a figure, one of < <= > >= = and a limit:
+
+  ` + strings.ReplaceAll(report.ConditionHelp, "\n", "\n  ") + `
+
+The exit status is 0 when all was answered; 1 if nothing could be started; 2
+when interrupted twice (the first Ctrl-C ends the run with its report); 3 if
+something was not sent or not answered, there was nothing to send, part of a
+recording could not be read, or no record has an --id; 4 if a condition of
+--fail does not hold.
+
+` + docs,
 		CobraFunc: func(cmd *cobra.Command) {
 			cmd.Example = `  caddy replay --to http://localhost:8080 recordings/
-  caddy replay --to old=10.0.0.6 --to new=10.0.0.7 --rate 500/s --fail 'p99<250ms' recordings/
+  caddy replay --to old=10.0.0.6 --to new=10.0.0.7 --rate 500/s \
+    --fail 'p99<250ms' --fail 'errors<0.1%' recordings/
   caddy replay http://localhost:8080/ -n 10000 -c 20
   caddy replay --dry-run recordings/
   caddy replay show recordings/`
@@ -61,6 +92,7 @@ has an --id; 4 if a condition of --fail does not hold.`,
 			p := new(params)
 			p.define(cmd.Flags())
 			cmd.RunE = exiting(p.run)
+			helpWithFlags(cmd)
 			cmd.AddCommand(showCommand())
 		},
 	})
@@ -72,7 +104,7 @@ func exiting(run func(cmd *cobra.Command, args []string) (int, error)) func(*cob
 	return func(cmd *cobra.Command, args []string) error {
 		status, err := run(cmd, args)
 		if err != nil {
-			fmt.Fprintln(cmd.ErrOrStderr(), "Error:", err)
+			printError(cmd.ErrOrStderr(), err)
 			cmd.SilenceErrors = true
 		}
 		if status == caddy.ExitCodeSuccess {
@@ -84,4 +116,61 @@ func exiting(run func(cmd *cobra.Command, args []string) (int, error)) func(*cob
 		cmd.SilenceErrors = true
 		return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, args)
 	}
+}
+
+// printError prints an error, some of whose words may come from a recording, a
+// certificate or a server.
+func printError(w io.Writer, err error) { fmt.Fprintln(report.Escaping(w), "Error:", err) }
+
+// helpWithFlags makes help fit into 80 columns, and an error of a flag say what
+// might have been meant.
+func helpWithFlags(cmd *cobra.Command) {
+	cmd.SetUsageTemplate(usage)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		unknown, ok := errors.AsType[*pflag.NotExistError](err)
+		if !ok || len(unknown.GetSpecifiedShortnames()) > 0 {
+			return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+		}
+		if near := nearest(cmd.Flags(), unknown.GetSpecifiedName()); near != "" {
+			return fmt.Errorf("%w: did you mean --%s? (see %s --help)", err, near, cmd.CommandPath())
+		}
+		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+	})
+}
+
+// nearest returns the flag whose name is written almost like this one, or is the
+// beginning of it, or begins with it. It is empty if there is none.
+func nearest(flags *pflag.FlagSet, name string) (near string) {
+	best := 3 // edits are too many
+	flags.VisitAll(func(f *pflag.Flag) {
+		distance := edits(f.Name, name)
+		if strings.HasPrefix(f.Name, name) || strings.HasPrefix(name, f.Name) {
+			distance = min(distance, 2)
+		}
+		if distance < best {
+			best, near = distance, f.Name
+		}
+	})
+	return near
+}
+
+// edits returns how many letters to insert, drop or replace make b of a.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

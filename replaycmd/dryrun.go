@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 )
 
@@ -28,6 +29,9 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, pl
 	}
 	for _, target := range p.targets {
 		line("to", "%s", target.URL)
+	}
+	if records.url != nil {
+		line("request", "%s", records.url)
 	}
 	line("pace", "%s, up to %d connections to each target", plan.String(), p.connections)
 	if records.url != nil && p.requests == 0 && !plan.Timed() {
@@ -53,7 +57,7 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, pl
 	for _, method := range slices.SortedFunc(maps.Keys(s.methods), func(a, b string) int {
 		return int(s.methods[b]-s.methods[a])*2 + strings.Compare(a, b)
 	}) {
-		line("", "%s %s", humanize.Comma(s.methods[method]), printable([]byte(method)))
+		line("", "%s %s", humanize.Comma(s.methods[method]), report.Escape(method))
 	}
 	line("bodies", "%s", humanize.IBytes(s.bodies))
 	if s.truncated > 0 {

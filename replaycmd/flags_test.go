@@ -7,6 +7,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 	"time"
 )
 
@@ -55,6 +58,10 @@ func TestBadFlags(t *testing.T) {
 		"-o x":                                  "--output-directory is for --extract-to-file",
 		"--since yesterday":                     "is not a time",
 		"--nonsense":                            "unknown flag: --nonsense",
+		"--by path --by method":                 "it is given twice",
+		"--report json=a.json,pdf":              "'pdf' is not a form of report",
+		"--report json,csv":                     "two reports go to standard output",
+		"--fail p0<1ms":                         "there is no figure 'p0'",
 		"--loop -":                              "cannot read standard input a second time",
 		"--loop " + os.DevNull:                  "cannot read " + os.DevNull + " a second time",
 		"http://localhost/":                     "a URL stands alone",
@@ -80,12 +87,69 @@ func TestBadArguments(t *testing.T) {
 		"http://localhost/ -n 5 --loop":   "of which a URL has none",
 		"http://localhost/ -n 5 --path /": "of which a URL has none",
 		"http:// -n 5":                    "has no host",
+		"ftp://x/":                        "expected http:// or https:// instead of ftp://",
 		"--test http://localhost/":        "a URL is no recording",
 		"--to localhost:1 none/*":         "matches no file",
 	} {
 		o := replay(t, strings.Fields(args)...)
 		if o.status != exitNotStarted || !strings.Contains(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {
 			t.Errorf("%s: status %d: %s", args, o.status, o.stderr)
+		}
+	}
+}
+
+// What may have been meant is said.
+func TestFlagsThatAreMistaken(t *testing.T) {
+	for args, want := range map[string]string{
+		"--durations 3s x":    "unknown flag: --durations: did you mean --duration? (see caddy replay --help)",
+		"--conections 3 x":    "unknown flag: --conections: did you mean --connections? (see caddy replay --help)",
+		"--zzzzzz x":          "unknown flag: --zzzzzz (see caddy replay --help)",
+		"show --metod GET x":  "unknown flag: --metod: did you mean --method? (see caddy replay show --help)",
+		"-c 0 x":              "see caddy replay --help",
+		"-H Authorization:+x": "expected --header 'Authorization: x'",
+	} {
+		words := strings.Fields("replay " + args)
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "+", " ")
+		}
+		out, err := caddytest.Command(t, words...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) || strings.Count(string(out), "\n") != 1 {
+			t.Errorf("%s: %v: %s", args, err, out)
+		}
+	}
+}
+
+func TestHelpFitsItsTerminal(t *testing.T) {
+	for _, args := range [][]string{{"replay", "--help"}, {"replay", "show", "--help"}} {
+		out, err := caddytest.Command(t, args...).CombinedOutput()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(out)) {
+			if n := utf8.RuneCountInString(line); n > 81 {
+				t.Errorf("%v: %d columns: %s", args, n, line)
+			}
+		}
+		if args[1] == "--help" && (!strings.Contains(string(out), "errors, late, 1xx … 5xx") || !strings.Contains(string(out), "docs/replay.md")) {
+			t.Errorf("got %s", out)
+		}
+	}
+}
+
+func TestReportsBetweenCommas(t *testing.T) {
+	for text, want := range map[string]string{
+		"text":                        "text=",
+		"json=a.json,csv=b.csv":       "json=a.json csv=b.csv",
+		"json=a,b.json,text":          "json=a,b.json text=",
+		"csv=dir/a,text/b.csv,json=c": "csv=dir/a,text/b.csv json=c",
+	} {
+		outputs, err := parseOutputs(text)
+		var got []string
+		for _, o := range outputs {
+			got = append(got, o.form.Name+"="+o.file)
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: got %v, error %v", text, got, err)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func execute(t *testing.T, ctx context.Context, stdin io.Reader, define func(*co
 	cmd.SetErr(&stderr)
 	o.status = exitNotStarted // unless it gets to run
 	if err := cmd.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(&stderr, err)
+		printError(&stderr, err)
 	}
 	o.stdout, o.stderr = stdout.String(), stderr.String()
 	return o

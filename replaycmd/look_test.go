@@ -44,6 +44,24 @@ func TestShowLists(t *testing.T) {
 	}
 }
 
+func TestAListingFitsItsTerminal(t *testing.T) {
+	r := &recording.Request{
+		ID: []byte("550e8400-e29b-41d4-a716-446655440000"), Method: []byte("GET"), URI: []byte("/a/long/path/with/größe/" + strings.Repeat("x", 100)),
+		Headers: []byte("Host: a\r\n"), TimeNS: origin,
+	}
+	for width, want := range map[int]string{
+		80:  "08:00:00.000 550e8400-e29b-41d4-a716-446655440000 GET           0  /a/long/path…\n",
+		130: "2027-01-15T08:00:00.000Z  550e8400-e29b-41d4-a716-446655440000  GET            9         0   /a/long/path/with/größe/xxxxxxxxxxxx…\n",
+		20:  "08:00:00.000 550e84…\n",
+	} {
+		var out strings.Builder
+		l := &listing{w: &out, width: width}
+		if err := l.record(r); err != nil || out.String() != want {
+			t.Errorf("%d columns: got %q, error %v", width, out.String(), err)
+		}
+	}
+}
+
 func TestShowOneWhole(t *testing.T) {
 	path := odd(t)
 	o := show(t, "-i", "one", path)

@@ -20,14 +20,14 @@ type output struct {
 }
 
 // parseOutputs reads forms of reports, each with its file, between commas. A
-// comma within the name of a file stays there.
+// comma may also be part of a file's name, if what follows it can only be that.
 func parseOutputs(text string) (outputs []output, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		o, err := parseOutput(word)
 		switch last := len(outputs) - 1; {
 		case err == nil:
 			outputs = append(outputs, o)
-		case last >= 0 && outputs[last].file != "":
+		case last >= 0 && outputs[last].file != "" && strings.ContainsAny(word, "./\\"):
 			outputs[last].file += "," + word
 		default:
 			return nil, err

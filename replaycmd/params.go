@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -72,7 +73,7 @@ func (p *params) define(flags *pflag.FlagSet) {
 	p.flags = flags
 	flags.SortFlags = false
 	flags.Var(several(&p.targets, "[NAME=]URL", send.ParseTarget), "to", "Target; repeat it to compare targets, which then all get the same requests")
-	flags.VarP(several(&p.targets, "HOST:PORT", send.ParseTarget), "target-host-port", "H", "The same as --to")
+	flags.VarP(several(&p.targets, "HOST:PORT", parseTargetNotField), "target-host-port", "H", "The same as --to")
 
 	flags.Var(&p.speed, "speed", "Send at the recorded times, scaled: 2x is twice as fast (default 1x if the records have times)")
 	flags.Var(&p.rate, "rate", "Send at a rate, like 500/s, however fast the answers are")
@@ -98,7 +99,7 @@ func (p *params) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&p.noKeepAlive, "no-keepalive", false, "Open a new connection for each request")
 	flags.Var(single(&p.redirects, "N", parseRedirects), "redirects", "Follow up to this many redirects of a request (default 0: a redirect is an answer)")
 
-	flags.Var(single(&p.by, "path|method|status", report.ParseBy), "by", "Report classes of requests as well")
+	flags.Var(single(&p.by, "path|method|status", report.ParseBy).once(), "by", "Report classes of requests as well")
 	flags.Var(lists(&p.reports, "FORM[=FILE]", parseOutputs), "report", "Form of the report, "+report.FormNames()+", and where it goes (repeatable, default text)")
 	flags.Var(several(&p.conditions, "CONDITION", report.ParseCondition), "fail", "Exit with status 4 unless this holds of every target, like 'p99<250ms' or 'errors<0.1%' (repeatable)")
 	flags.BoolVarP(&p.stopAtErrors, "exit-on-error", "x", false, "Stop at the first request without an answer")
@@ -126,6 +127,16 @@ const (
 	hostPreserve = "preserve"
 	hostTarget   = "target"
 )
+
+// parseTargetNotField reads a target for -H, which is another tool's flag for a
+// header field.
+func parseTargetNotField(text string) (send.Target, error) {
+	target, err := send.ParseTarget(text)
+	if _, errField := send.ParseField(text); err != nil && errField == nil && strings.Contains(text, ": ") {
+		return target, fmt.Errorf("'%s' is a header field, and -H a target: expected --header '%[1]s'", text)
+	}
+	return target, err
+}
 
 func parsePercent(text string) (*float64, error) {
 	percent, err := units.ParsePercent(text)

@@ -35,6 +35,7 @@ func (p *params) showProgress(w io.Writer, run *delivery, records *records) (hid
 		progressbar.OptionThrottle(progressEvery/2),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetSpinnerChangeInterval(0), // or a goroutine draws it again after it was cleared
 	)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -30,9 +30,9 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
 	defer stop()
-	notes := &notes{w: cmd.ErrOrStderr(), quiet: p.quiet}
+	notes := &notes{w: report.Escaping(cmd.ErrOrStderr()), quiet: p.quiet}
 	if p.test {
-		return p.testIntegrity(ctx, cmd.OutOrStdout(), args, cmd.InOrStdin(), notes.note)
+		return p.testIntegrity(ctx, report.Escaping(cmd.OutOrStdout()), args, cmd.InOrStdin(), notes.note)
 	}
 	records, err := p.selection.open(ctx, args, cmd.InOrStdin(), p.loop && !p.only(), notes.note)
 	if err != nil {

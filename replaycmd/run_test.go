@@ -6,10 +6,16 @@ package replaycmd
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -51,7 +57,7 @@ func TestHowMuchIsSent(t *testing.T) {
 	path := write(t, "a.fbf", 20, time.Millisecond)
 	for _, tc := range []struct {
 		flags []string
-		want  int
+		want  int64
 	}{
 		{nil, 20},
 		{[]string{"-n", "7"}, 7},
@@ -66,12 +72,132 @@ func TestHowMuchIsSent(t *testing.T) {
 		{[]string{"--since", "5ms", "--until", "8ms"}, 3},
 	} {
 		s := serve(t, nil)
-		o := replay(t, slices.Concat([]string{"--to", s.url}, tc.flags, []string{path})...)
-		unsent := strings.Contains(o.stdout, "not started in time") // on a machine that is busy elsewhere
-		if !unsent && (o.status != 0 || len(s.got()) != tc.want) {
-			t.Errorf("%v: status %d, %d requests, want %d\n%s", tc.flags, o.status, len(s.got()), tc.want, o.stderr)
+		o := replay(t, slices.Concat([]string{"--to", s.url, "--report", "json"}, tc.flags, []string{path})...)
+		r, err := report.Read([]byte(o.stdout))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// a machine that is busy elsewhere may not start all in time, but says so
+		sent, unsent, status := r.Targets[0].Requests, r.Targets[0].Unsent, 0
+		if unsent > 0 {
+			status = exitIncomplete
+		}
+		if sent+unsent != tc.want || int64(len(s.got())) != sent || sent == 0 || o.status != status {
+			t.Errorf("%v: status %d, %d requests and %d not started, want %d\n%s", tc.flags, o.status, sent, unsent, tc.want, o.stderr)
 		}
 	}
+}
+
+// A target that hangs misses requests, and no other does.
+func TestASlowTargetBlamesNoOther(t *testing.T) {
+	path := write(t, "a.fbf", 50, time.Millisecond)
+	good := serve(t, nil)
+	hanging := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	o := replay(t, "--to", "good="+good.url, "--to", "hang="+hanging.url, "--rate", "600/s", "--loop", "--duration", "4s",
+		"--timeout", "3s", "--report", "json", path)
+	r, err := report.Read([]byte(o.stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := r.Targets[0], r.Targets[1]
+	if a.Requests != 2400 || a.Unsent != 0 || a.Answers != 2400 {
+		t.Errorf("the good target: %d requests, %d not started, %d answers", a.Requests, a.Unsent, a.Answers)
+	}
+	if b.Requests+b.Unsent != 2400 || b.Unsent < 2000 || b.Answers != 0 {
+		t.Errorf("the hanging target: %d requests, %d not started, %d answers", b.Requests, b.Unsent, b.Answers)
+	}
+	if o.status != exitIncomplete || !strings.Contains(o.stderr, "hang: ") || strings.Contains(o.stderr, "good: ") {
+		t.Errorf("status %d: %s", o.status, o.stderr)
+	}
+}
+
+func TestRatesCountAnswers(t *testing.T) {
+	path := write(t, "a.fbf", 100, 0)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.Close()
+	o := replay(t, "--to", "a="+ln.Addr().String(), "--fail", "rate>=100/s", path)
+	if o.status != exitFailed || !strings.Contains(o.stdout, "FAILED a: rate>=100/s is 0.0/s\n") || strings.Contains(o.stderr, "does not hold") {
+		t.Errorf("status %d\n%s%s", o.status, o.stdout, o.stderr)
+	}
+}
+
+// Which class has the answers that a condition is about is to be seen.
+func TestClassesHaveTheirStatuses(t *testing.T) {
+	path := write(t, "a.fbf", 10, 0)
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/gone" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})
+	gone := writeRequests(t, "gone.fbf", []*recording.Request{{Method: []byte("GET"), URI: []byte("/gone"), Headers: []byte("Host: a\r\n"), TimeNS: origin}})
+	o := replay(t, "--to", s.url, "--by", "path", "--fail", "4xx<1%", path, gone)
+	if got := spaced(o.stdout); o.status != exitFailed || !strings.Contains(got, "requests errors 2xx 4xx p50") || !strings.Contains(got, "/* 10 0 10 0 ") || !strings.Contains(got, "/gone 1 0 0 1 ") {
+		t.Errorf("status %d\n%s", o.status, o.stdout)
+	}
+}
+
+func TestRecordsWithoutATimeAreNotWithinOne(t *testing.T) {
+	s := serve(t, nil)
+	path := writeRequests(t, "a.fbf", []*recording.Request{{Method: []byte("GET"), URI: []byte("/"), Headers: []byte("Host: a\r\n")}})
+	o := replay(t, "--to", s.url, "--until", "2030-01-01T00:00:00Z", path)
+	if o.status != exitIncomplete || len(s.got()) > 0 || !strings.Contains(o.stderr, "1 records have no time: --since and --until leave them out") {
+		t.Errorf("status %d: %s", o.status, o.stderr)
+	}
+}
+
+// What others say can't steer the terminal that it is printed on.
+func TestNothingFromOutsideSteersTheTerminal(t *testing.T) {
+	certificate := httptest.NewUnstartedServer(nil)
+	certificate.TLS = &tls.Config{Certificates: []tls.Certificate{selfSigned(t, "\x1b]0;x\x07.test")}}
+	certificate.Config.ErrorLog = log.New(io.Discard, "", 0)
+	certificate.StartTLS()
+	defer certificate.Close()
+	s := serve(t, nil)
+	path := writeRequests(t, "a.fbf", []*recording.Request{
+		{ID: []byte("\x1bid"), Method: []byte("GET"), URI: []byte("/\u009b\x7f"), Headers: []byte("Host: a\r\nX: \u009b\r\n")},
+		{ID: []byte("two"), Method: []byte("G\x1bT"), URI: []byte("/"), Headers: []byte("Host: a\r\n")},
+	})
+	for _, args := range [][]string{
+		{"--to", certificate.URL, path},
+		{"--to", s.url, "--by", "path", path},
+		{"--to", s.url, "--by", "method", "--report", "json", path},
+		{"--to", "a\x1b=" + s.url, path},
+		{"--to", s.url, "-i", "\x1bnone", path},
+		{"--dry-run", path},
+		{"--extract", t.TempDir(), path},
+		{"--test", path},
+	} {
+		if o := replay(t, args...); strings.ContainsAny(o.stdout+o.stderr, "\x1b\u009b\x07\x7f") {
+			t.Errorf("%q prints %q", args, o.stdout+o.stderr)
+		}
+	}
+	if o := show(t, path); strings.ContainsAny(o.stdout+o.stderr, "\x1b\u009b\x07\x7f") {
+		t.Errorf("show prints %q", o.stdout)
+	}
+	if o := replay(t, "--to", certificate.URL, "-n", "1", write(t, "b.fbf", 1, 0)); !strings.Contains(o.stderr, "--insecure accepts any certificate") {
+		t.Errorf("the way out is missing: %s", o.stderr)
+	}
+}
+
+// selfSigned returns a certificate of this name that no one has reason to trust.
+func selfSigned(t *testing.T, name string) tls.Certificate {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name, Organization: []string{name}}, DNSNames: []string{"a"},
+		NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(nil, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}
 }
 
 func TestHostAndHeaders(t *testing.T) {

@@ -8,7 +8,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strconv"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
@@ -37,6 +41,7 @@ shows a request whole, as it was recorded.`,
 	}
 	cmd.Flags().SortFlags = false
 	s.define(cmd.Flags())
+	helpWithFlags(cmd)
 	return cmd
 }
 
@@ -46,37 +51,90 @@ func (s *selection) show(cmd *cobra.Command, args []string) (int, error) {
 	}
 	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
 	defer stop()
-	notes := &notes{w: cmd.ErrOrStderr()}
+	notes := &notes{w: report.Escaping(cmd.ErrOrStderr())}
 	records, err := s.open(ctx, args, cmd.InOrStdin(), false, notes.note)
 	if err != nil {
 		return exitNotStarted, beforeStart(err)
 	}
 	defer records.Close()
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	one := listRecord
-	if len(s.ids) > 0 {
-		one = showRecord
-		if file, ok := cmd.OutOrStdout().(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-			one = showOnTerminal
-		}
-	} else {
-		fmt.Fprintf(out, "%-24s  %-36s  %-7s %8s %10s  %s\n", "TIME", "ID", "METHOD", "HEADERS", "BODY", "TARGET")
+	width, isTerminal := terminalWidth(cmd.OutOrStdout())
+	list := &listing{w: report.Escaping(out), width: width}
+	one := list.record
+	switch {
+	case len(s.ids) == 0:
+		list.head()
+	case isTerminal:
+		one = func(r *recording.Request) error { return showOnTerminal(report.Escaping(out), r) }
+	default:
+		one = func(r *recording.Request) error { return showRecord(out, r) }
 	}
-	err = s.each(ctx, records, func(r *recording.Request) error { return one(out, r) })
+	err = s.each(ctx, records, one)
 	if errFlush := out.Flush(); err == nil {
 		err = errFlush
 	}
+	records.noteUntimed(notes.note)
 	return records.incomplete(notes, err)
 }
 
-func listRecord(w *bufio.Writer, r *recording.Request) error {
+// terminalWidth returns how many columns the terminal has that w is, if it is one.
+func terminalWidth(w io.Writer) (width int, isTerminal bool) {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0, true
+	}
+	return width, true
+}
+
+// listing is a line for each record. On a terminal no line is longer than that
+// is wide: if need be times are of the day and sizes those of bodies only.
+type listing struct {
+	w     io.Writer
+	width int // 0: any
+}
+
+// wideEnough is the width from which on a listing has all there is.
+const wideEnough = 120
+
+func (l *listing) isWide() bool { return l.width == 0 || l.width >= wideEnough }
+
+func (l *listing) head() {
+	l.line("TIME", "ID", "METHOD", "HEADERS", "BODY", "", "TARGET")
+}
+
+func (l *listing) record(r *recording.Request) error {
 	cut := ""
 	if r.Truncated() {
 		cut = "+"
 	}
-	_, err := fmt.Fprintf(w, "%-24s  %-36s  %-7s %8d %9d%1s  %s\n",
-		timeText(r.TimeNS), printable(r.ID), printable(r.Method), len(r.Headers), len(r.Body), cut, printable(r.URI))
+	at := timeText(r.TimeNS)
+	if !l.isWide() && r.TimeNS != 0 {
+		at = time.Unix(0, r.TimeNS).UTC().Format("15:04:05.000")
+	}
+	return l.line(at, report.Escape(string(r.ID)), report.Escape(string(r.Method)),
+		strconv.Itoa(len(r.Headers)), strconv.Itoa(len(r.Body)), cut, report.Escape(string(r.URI)))
+}
+
+func (l *listing) line(at, id, method, headers, body, cut, target string) error {
+	if l.isWide() {
+		text := fmt.Sprintf("%-24s  %-36s  %-7s %8s %9s%1s  %s", at, id, method, headers, body, cut, target)
+		_, err := fmt.Fprintln(l.w, l.fit(text))
+		return err
+	}
+	_, err := fmt.Fprintln(l.w, l.fit(fmt.Sprintf("%-12s %-36s %-7s %7s%1s %s", at, id, method, body, cut, target)))
 	return err
+}
+
+// fit cuts a line to the width.
+func (l *listing) fit(line string) string {
+	if runes := []rune(line); l.width > 0 && len(runes) > l.width {
+		return string(runes[:l.width-1]) + "…"
+	}
+	return line
 }
 
 // showRecord writes a record as it was recorded, byte for byte: its head, the
@@ -94,16 +152,15 @@ func showRecord(w *bufio.Writer, r *recording.Request) error {
 	return err
 }
 
-// showOnTerminal escapes what could steer the terminal and leaves out a body
-// that it can't show.
-func showOnTerminal(w *bufio.Writer, r *recording.Request) error {
-	fmt.Fprintf(w, "%s %s %s\n", printable(r.Method), printable(r.URI), printable(proto(r)))
+// showOnTerminal leaves out a body that a terminal can't show.
+func showOnTerminal(w io.Writer, r *recording.Request) error {
+	fmt.Fprintf(w, "%s %s %s\n", report.Escape(string(r.Method)), report.Escape(string(r.URI)), report.Escape(string(proto(r))))
 	showFields(w, r.Headers)
 	_, err := fmt.Fprintln(w)
 	switch {
 	case len(r.Body) == 0:
 	case isText(r.Body):
-		fmt.Fprintf(w, "%s\n", r.Body)
+		fmt.Fprintf(w, "%s\n", bytes.ReplaceAll(r.Body, []byte("\r\n"), []byte("\n")))
 	default:
 		fmt.Fprintf(w, "(%d bytes that are not text: send the output to a file to see them)\n", len(r.Body))
 	}
@@ -111,9 +168,9 @@ func showOnTerminal(w *bufio.Writer, r *recording.Request) error {
 	return err
 }
 
-func showFields(w *bufio.Writer, fields []byte) {
+func showFields(w io.Writer, fields []byte) {
 	for name, value := range recording.EachField(fields) {
-		fmt.Fprintf(w, "%s: %s\n", printable(name), printable(value))
+		fmt.Fprintf(w, "%s: %s\n", report.Escape(string(name)), report.Escape(string(value)))
 	}
 }
 
@@ -123,20 +180,6 @@ func proto(r *recording.Request) []byte {
 		return []byte("HTTP/1.1")
 	}
 	return r.Proto
-}
-
-// printable gives text that can't steer a terminal: what is not printable is
-// escaped.
-func printable(b []byte) string {
-	for rest := b; len(rest) > 0; {
-		c, n := utf8.DecodeRune(rest)
-		if c == utf8.RuneError && n == 1 || !unicode.IsPrint(c) {
-			quoted := fmt.Sprintf("%+q", b)
-			return quoted[1 : len(quoted)-1]
-		}
-		rest = rest[n:]
-	}
-	return string(b)
 }
 
 func isText(b []byte) bool {

@@ -134,7 +134,11 @@ func (p *params) given(names ...string) []string {
 // errNoTarget also helps those who give a URL without its scheme.
 func errNoTarget(args []string) error {
 	for _, arg := range args {
-		if _, err := os.Stat(arg); err != nil && strings.Contains(arg, ":") {
+		_, err := os.Stat(arg)
+		if scheme, _, found := strings.Cut(arg, "://"); found && err != nil {
+			return fmt.Errorf("'%s' is not a URL that can be replayed: expected http:// or https:// instead of %s://", arg, scheme)
+		}
+		if err != nil && strings.Contains(arg, ":") {
 			return fmt.Errorf("no target: expected --to, like --to http://localhost:8080, or a URL instead of '%[1]s', like http://%[1]s", arg)
 		}
 	}

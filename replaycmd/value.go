@@ -19,6 +19,7 @@ type value[T any] struct {
 	parse func(string) (T, error)
 	kind  string
 	text  string
+	limit bool // it may be given once only
 }
 
 // single is a flag that is given once.
@@ -51,7 +52,13 @@ func words[T any](to *[]T, kind string, parse func(string) (T, error)) *value[[]
 	})
 }
 
-// or gives the flag the text of its default, for the help.
+// once refuses the flag the second time: the last one doesn't replace the first.
+func (v *value[T]) once() *value[T] {
+	v.limit = true
+	return v
+}
+
+// or sets the flag to its default, which the help shows.
 func (v *value[T]) or(text string) *value[T] {
 	if err := v.Set(text); err != nil {
 		panic(err)
@@ -61,6 +68,9 @@ func (v *value[T]) or(text string) *value[T] {
 
 // Set parses the text of the flag.
 func (v *value[T]) Set(text string) error {
+	if v.limit && v.text != "" {
+		return fmt.Errorf("it is given twice: expected one of '%s' and '%s'", v.text, text)
+	}
 	parsed, err := v.parse(text)
 	if err != nil {
 		return err
@@ -70,10 +80,10 @@ func (v *value[T]) Set(text string) error {
 	return nil
 }
 
-// String gives the text of the flag.
+// String returns the text of the flag.
 func (v *value[T]) String() string { return v.text }
 
-// Type names what the flag takes.
+// Type returns what the flag takes.
 func (v *value[T]) Type() string { return v.kind }
 
 func parseText(text string) (string, error) {

@@ -171,6 +171,11 @@ func TestPathClasses(t *testing.T) {
 		"/o/550e8400-e29b-41d4-a716-446655440000/x": "/o/*/x",
 		"/b/deadbeefdeadbeef0":                      "/b/*",
 		"/face":                                     "/face",
+		"/h/abcdef012345678":                        "/h/abcdef012345678", // 15 of 16
+		"/h/abcdef0123456789":                       "/h/*",
+		"/h/abcdefabcdefabcd":                       "/h/abcdefabcdefabcd", // a word, for all we know
+		"/h/ABCDEF-012345678":                       "/h/*",
+		"/h/0123456789abcdefg":                      "/h/0123456789abcdefg",
 		"//double":                                  "//double",
 		"*":                                         "*",
 	} {

@@ -35,9 +35,9 @@ var operators = []struct {
 }
 
 // ConditionHelp lists the figures that conditions are about.
-const ConditionHelp = `p50 … p99.9, any percentile; max     a duration: p99<250ms
-errors, late, 1xx … 5xx              a number, or a share of the requests: errors<0.1%
-rate                                 answers per second: rate>=450/s`
+const ConditionHelp = `p50 … p99.9, max, any percentile   a duration: p99<250ms
+errors, late, 1xx … 5xx            a number or a share: errors<0.1%
+rate                               answers per second: rate>=450/s`
 
 // ParseCondition reads a condition: a figure, <, <=, >, >= or =, and a limit. See
 // ConditionHelp for the figures.

@@ -41,11 +41,11 @@ func TestJudge(t *testing.T) {
 	a := target(t)
 	for text, want := range map[string]bool{
 		"p50<60ms": true, "p50<40ms": false, "p50 < 60ms": true, "p99.9<1s": true, "p99>=50ms": true,
-		"max<=120ms": true, "max<50ms": false, "p90=90ms": false,
+		"max<=120ms": true, "max<50ms": false, "p100<=120ms": true, "p90=90ms": false,
 		"errors<11": true, "errors<10": false, "errors<=1%": true, "errors<1%": false, "errors=10": true,
 		"late<31": true, "late<3%": false, "late<=3%": true,
 		"5xx<=20": true, "5xx<2%": false, "2xx>900": true, "4xx=0": true,
-		"rate>90/s": true, "rate>=200/s": false, "rate>5000/m": true,
+		"rate>90/s": true, "rate>99.5/s": false, "rate>=200/s": false, "rate>5000/m": true,
 	} {
 		c, err := ParseCondition(text)
 		if err != nil {
@@ -53,6 +53,47 @@ func TestJudge(t *testing.T) {
 			continue
 		}
 		if check := c.Judge(a); check.OK != want || check.Target != "a" || check.Value == "" {
+			t.Errorf("%s: got %+v, want %v", text, check, want)
+		}
+	}
+}
+
+// Requests that could not be started count in every condition but those on
+// latencies, statuses and rates, whose shares are of all that were due.
+func TestUnsentRequestsCount(t *testing.T) {
+	a := &Target{Name: "a", Requests: 80, Answers: 80, Unsent: 20, Late: 5, Errors: 2, Status: map[string]int64{"200": 70, "404": 10}, AnswerRate: 8}
+	for text, want := range map[string]string{
+		"errors<23": "22", "errors<22%": "22.00%", "late<26": "25", "late<=25%": "25.00%",
+		"2xx>69": "70", "2xx<=70%": "70.00%", "4xx<=10%": "10.00%", "1xx=0%": "0.00%", "5xx<1": "0", "3xx=0": "0", "rate>=8/s": "8.0/s",
+	} {
+		c, err := ParseCondition(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if check := c.Judge(a); check.Value != want || check.OK != (text != "errors<22%") {
+			t.Errorf("%s: got %+v, want %s", text, check, want)
+		}
+	}
+	a.Unsent = 0
+	for text, want := range map[string]string{"errors<3": "2", "errors<2.6%": "2.50%", "late<6": "5", "late<6.3%": "6.25%", "2xx>87%": "87.50%"} {
+		c, err := ParseCondition(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if check := c.Judge(a); check.Value != want || !check.OK {
+			t.Errorf("all sent, %s: got %+v, want %s", text, check, want)
+		}
+	}
+}
+
+// A share of no requests is unknown; a number of them is 0.
+func TestSharesOfNothingDoNotHold(t *testing.T) {
+	for text, want := range map[string]bool{"errors<1%": false, "late<=100%": false, "2xx>=0%": false, "errors<1": true, "5xx=0": true} {
+		c, err := ParseCondition(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if check := c.Judge(&Target{Name: "a"}); check.OK != want {
 			t.Errorf("%s: got %+v, want %v", text, check, want)
 		}
 	}

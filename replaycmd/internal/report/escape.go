@@ -13,7 +13,8 @@ import (
 )
 
 // Escape returns a text that can't steer a terminal: what is not printable, line
-// breaks and tabs included, is written as \u001b or, where it is not UTF-8, \xff.
+// breaks and tabs included, is written as \x1b or \u009b, and \xff if it is not
+// UTF-8.
 func Escape(text string) string { return escape(text, "") }
 
 func escape(text, allowed string) string {
@@ -27,7 +28,7 @@ func escape(text, allowed string) string {
 		if !safe(c, size) {
 			out.WriteString(text[done:at])
 			switch high, low := utf16.EncodeRune(c); {
-			case c == utf8.RuneError:
+			case c == utf8.RuneError, c < ' ': // which JSON has escaped itself
 				fmt.Fprintf(&out, `\x%02x`, text[at])
 			case high != utf8.RuneError:
 				fmt.Fprintf(&out, `\u%04x\u%04x`, high, low) // as JSON has it
