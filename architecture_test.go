@@ -41,8 +41,9 @@ var servers = []string{
 
 // knowsHTTP are the pure packages that reach net/http, each with the reason.
 var knowsHTTP = map[string]string{
-	"internal/compare":  "brotli's library, which has a helper for servers",
-	"internal/wiremock": "http.Header, cookies and methods of requests, and the texts of status codes",
+	"internal/compare":       "brotli's library, which has a helper for servers",
+	"internal/compare/tally": "as internal/compare",
+	"internal/wiremock":      "http.Header, cookies and methods of requests, and the texts of status codes",
 }
 
 // TestArrows asks the go command for all packages and holds their imports to
