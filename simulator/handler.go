@@ -151,10 +151,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	if path, ok := h.apiPath(r.URL.Path); ok {
 		return h.serveAPI(w, r, path)
 	}
-	if h.pool.TakeOver(w, r) {
+	if h.takeOver(w, r) {
 		return nil
 	}
-	return h.serve(w, r)
+	return h.serveOnCaddy(w, r)
 }
 
 // apiPath tells whether a path is one of the recipe API, and gives what follows

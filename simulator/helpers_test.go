@@ -13,14 +13,14 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-// onExpress has every simulator of the tests take connections over.
-var onExpress bool
+// expressIsOn has every simulator of the tests take connections over.
+var expressIsOn bool
 
 // onCaddysPath has a test run there in any case.
 func onCaddysPath(t testing.TB) {
-	before := onExpress
-	onExpress = false
-	t.Cleanup(func() { onExpress = before })
+	before := expressIsOn
+	expressIsOn = false
+	t.Cleanup(func() { expressIsOn = before })
 }
 
 // site gives the Caddyfile of a site on an address with these lines in it.
@@ -30,7 +30,7 @@ func site(addr string, lines ...string) string {
 
 // withExpress gives the simulators in a Caddyfile the option, if it is time for it.
 func withExpress(config string) string {
-	if !onExpress {
+	if !expressIsOn {
 		return config
 	}
 	return strings.ReplaceAll(config, "simulator {\n", "simulator {\nexpress\n")

@@ -4,30 +4,13 @@
 package simulator
 
 import (
-	"net/http"
 	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
-
-// log tells what was decided: for debugging, and in the access log if the
-// server keeps one.
-func (h *Handler) log(r *http.Request, a *response.Response) {
-	h.debug(r.Method, r.RequestURI, a)
-	ctx := r.Context()
-	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok || server == nil || server.Logs == nil {
-		return
-	}
-	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
-		extra.Set(zap.Object("simulator", decisionOf(a)))
-	}
-}
 
 // debug tells what was decided in the log for debugging.
 func (h *Handler) debug(method, uri string, a *response.Response) {

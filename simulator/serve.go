@@ -4,63 +4,104 @@
 package simulator
 
 import (
-	"context"
+	"crypto/rand"
+	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
-// statusClientLeft is what is logged for a client that did not wait.
-const statusClientLeft = 499
+// exchange is a request and its response, on Caddy's path or on a connection
+// that was taken over. What is passed to it stays off the heap only as values,
+// or as pointers to what is there already.
+type exchange interface {
+	method() string
+	target() string // as it was sent
+	path() string   // decoded
+	arrived() time.Time
 
-// mostRead is how much of a request's body is read before it is answered. A
-// client that sends more may lose its connection.
+	// stubRequest returns the request as mappings look at it.
+	stubRequest() *wiremock.Request
+
+	// note puts the decision into the access log, if there is one.
+	note(d decision)
+
+	// readBody reads what is left of the request's body, up to mostRead bytes.
+	readBody() error
+
+	// sleep sends what has been written of the response, then waits. An error
+	// means that the client has left or that Caddy exits.
+	sleep(d time.Duration) error
+
+	// respond sends a whole response from memory.
+	respond(m *response.Message)
+
+	// start sends the head of a response of size bytes and returns where the body
+	// is to be written to.
+	start(m *response.Message, size int64) io.Writer
+
+	// hang waits until the client leaves, without a response.
+	hang() error
+
+	// reset resets the connection.
+	reset() error
+
+	// breakOff sends bytes as they are in place of a response, then closes the
+	// connection.
+	breakOff(raw []byte) error
+
+	// malformed sends a head that announces chunks and then bytes that are none.
+	malformed(m *response.Message, bytes []byte) error
+}
+
+// mostRead is how much of a request's body is read before it is answered, in
+// bytes. A client that sends more may lose its connection.
 const mostRead = 64 << 20
 
-// serve answers a request as the recipes say.
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
-	arrived := time.Now()
-	a, err := h.decide(r)
+// serve answers a request as mappings and recipes say. The error is one for
+// Caddy to answer.
+func (h *Handler) serve(x exchange) error {
+	a, err := h.decide(x)
 	if err != nil {
 		return err
 	}
-	h.log(r, &a)
-	if r.ContentLength != 0 {
-		if _, err := io.Copy(io.Discard, io.LimitReader(r.Body, mostRead)); err != nil {
-			return caddyhttp.Error(http.StatusBadRequest, err)
-		}
+	h.debug(x.method(), x.target(), &a)
+	x.note(decisionOf(&a))
+	if err := x.readBody(); err != nil {
+		return caddyhttp.Error(http.StatusBadRequest, err)
 	}
 	if a.Latency > 0 {
-		if err := sleep(r.Context(), a.Latency-time.Since(arrived)); err != nil {
+		if err := x.sleep(a.Latency - time.Since(x.arrived())); err != nil {
 			return err
 		}
 	}
 	switch {
 	case a.Fault != response.NoFault:
-		return fail(w, r, &a)
+		return fail(x, &a)
 	case a.Streams():
-		return stream(w, r, &a)
+		return stream(x, &a)
 	}
-	return write(w, r, &a)
+	x.respond(a.Message)
+	return nil
 }
 
-// decide says what a request is answered: by the mappings, else by the recipes.
-func (h *Handler) decide(r *http.Request) (response.Response, error) {
+// decide returns what a request is answered: by the mappings, else by the
+// recipes.
+func (h *Handler) decide(x exchange) (response.Response, error) {
+	path := x.path()
 	if h.mappings == nil {
-		return h.decideByRecipe(r.URL.Path), nil
+		a, found := h.scenario.Decide(path)
+		if !found {
+			a = h.scenario.NotSet(path, h.postTo())
+		}
+		return a, nil
 	}
-	return h.decideByMapping(stubRequest(r), r.URL.Path)
-}
-
-// decideByMapping says what the mappings have for a request, else the recipes.
-func (h *Handler) decideByMapping(request *wiremock.Request, path string) (response.Response, error) {
+	request := x.stubRequest()
 	if a, found, err := h.mappings.decide(request); found || err != nil {
 		return a, err
 	}
@@ -70,32 +111,82 @@ func (h *Handler) decideByMapping(request *wiremock.Request, path string) (respo
 	return h.mappings.unmatched(request), nil
 }
 
-// decideByRecipe says what the recipes have for a path.
-func (h *Handler) decideByRecipe(path string) response.Response {
-	a, found := h.scenario.Decide(path)
-	if !found {
-		return h.scenario.NotSet(path, h.postTo())
+// readWhole reads the body for mappings that look at it.
+func readWhole(body io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(body, mostRead+1))
+	switch {
+	case err != nil:
+		return nil, caddyhttp.Error(http.StatusBadRequest, err)
+	case len(data) > mostRead:
+		return nil, caddyhttp.Error(http.StatusRequestEntityTooLarge, fmt.Errorf("a mapping looks at the body, which is larger than %d bytes", mostRead))
 	}
-	return a
+	return data, nil
 }
 
-// timers are those that no request is waiting for.
-var timers = sync.Pool{New: func() any { return time.NewTimer(time.Hour) }}
-
-// sleep waits, but neither for a client that has left nor when Caddy exits.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := timers.Get().(*time.Timer)
-	timer.Reset(d)
-	defer func() {
-		timer.Stop()
-		timers.Put(timer)
-	}()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return caddyhttp.Error(statusClientLeft, ctx.Err())
-	case <-lifecycle.Exits():
-		panic(http.ErrAbortHandler) // breaks off the connection without an answer
+// stream sends a response whose body is a file, as long as it is now, or takes
+// its time. That the client leaves meanwhile is no fault of the server.
+func stream(x exchange, a *response.Response) error {
+	body, size, err := a.Content.Open()
+	if err != nil {
+		return caddyhttp.Error(http.StatusInternalServerError, err)
 	}
+	defer body.Close()
+	out := x.start(a.Message, size)
+	if x.method() == http.MethodHead {
+		return nil
+	}
+	begun := time.Now()
+	plan := a.Pace.Plan(size)
+	for {
+		due, n, more := plan.Next(time.Since(begun))
+		if !more {
+			return nil
+		}
+		if wait := due - time.Since(begun); wait > 0 && x.sleep(wait) != nil {
+			return nil
+		}
+		if _, err := io.CopyN(out, body, n); err != nil {
+			return nil
+		}
+	}
+}
+
+// fail sends what a fault makes of a response.
+func fail(x exchange, a *response.Response) error {
+	switch a.Fault {
+	case response.Hang:
+		return x.hang()
+	case response.Reset:
+		return x.reset()
+	case response.Malformed:
+		return x.malformed(a.Message, garbage())
+	case response.Garbage:
+		return x.breakOff(garbage())
+	case response.Empty, response.NoFault:
+	}
+	return x.breakOff(nil)
+}
+
+// garbageSize is how much comes where something else was expected, in bytes.
+const garbageSize = 512
+
+// garbage returns random bytes that begin neither a message nor a chunk.
+func garbage() []byte {
+	bytes := make([]byte, garbageSize)
+	_, _ = rand.Read(bytes) // never fails
+	for i := range bytes {
+		bytes[i] |= 0x80
+	}
+	return bytes
+}
+
+// writeMalformed writes a head that announces chunks, then bytes that are none.
+func writeMalformed(out io.Writer, header http.Header, m *response.Message, bytes []byte) {
+	setFields(header, m, 1)
+	header.Del("Content-Length")
+	header.Set("Transfer-Encoding", "chunked")
+	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\n", m.Status, http.StatusText(m.Status))
+	_ = header.Write(out)
+	_, _ = io.WriteString(out, "\r\n")
+	_, _ = out.Write(bytes)
 }

@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	caddytest.BecomeCaddy()
 	failed := m.Run()
-	onExpress = true
+	expressIsOn = true
 	os.Exit(failed | m.Run())
 }
 

@@ -14,7 +14,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
@@ -23,25 +22,8 @@ import (
 // authentication or another site on the same port, would have a say in the
 // requests that come later on the connection.
 
-// watchStart has the pool look at the servers when their routes are final, which
-// they are not before Caddy's started event. Until then it takes nothing over.
-func (p *Pool) watchStart() error {
-	app, err := p.ctx.App("events")
-	if err != nil {
-		return err
-	}
-	return app.(*caddyevents.App).On("started", onStart(p.lookAround))
-}
-
-type onStart func()
-
-// Handle calls the function.
-func (f onStart) Handle(context.Context, caddy.Event) error {
-	f()
-	return nil
-}
-
-// lookAround finds the servers that have nothing but the handler, and logs what
+// lookAround is called at the start, when the servers' routes are final. It
+// finds the servers that have nothing but the handler, and logs what
 // stands in the way on the others that have it.
 func (p *Pool) lookAround() {
 	app, err := p.ctx.AppIfConfigured("http")

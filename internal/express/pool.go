@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 )
 
@@ -54,7 +55,7 @@ func NewPool(ctx caddy.Context, name string, handler Handler) (*Pool, error) {
 		servers: make(map[*http.Server]struct{}),
 		empty:   make(chan struct{}),
 	}
-	return p, p.watchStart()
+	return p, lifecycle.OnStart(ctx, p.lookAround)
 }
 
 // add takes a connection in. One that comes too late is served untold of: its

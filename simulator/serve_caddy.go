@@ -1,0 +1,222 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/express"
+	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
+)
+
+// onCaddy is an exchange on Caddy's path.
+type onCaddy struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	since   time.Time
+	started bool // the head is written
+}
+
+// spare are exchanges that no request has.
+var spare = sync.Pool{New: func() any { return new(onCaddy) }}
+
+// serveOnCaddy answers a request on Caddy's path.
+func (h *Handler) serveOnCaddy(w http.ResponseWriter, r *http.Request) error {
+	x := spare.Get().(*onCaddy)
+	*x = onCaddy{w: w, r: r, since: time.Now()}
+	err := h.serve(x)
+	*x = onCaddy{}
+	spare.Put(x)
+	return err
+}
+
+func (x *onCaddy) method() string     { return x.r.Method }
+func (x *onCaddy) target() string     { return x.r.RequestURI }
+func (x *onCaddy) path() string       { return x.r.URL.Path }
+func (x *onCaddy) arrived() time.Time { return x.since }
+
+func (x *onCaddy) stubRequest() *wiremock.Request {
+	r := x.r
+	request := &wiremock.Request{
+		Method:   r.Method,
+		Target:   r.RequestURI,
+		Host:     r.Host,
+		Scheme:   "http",
+		ClientIP: clientIP(r),
+		Header:   r.Header,
+		ReadBody: func() ([]byte, error) { return readWhole(r.Body) },
+	}
+	if r.TLS != nil {
+		request.Scheme = "https"
+	}
+	return request
+}
+
+// clientIP returns the client that Caddy takes for the one behind trusted
+// proxies.
+func clientIP(r *http.Request) string {
+	if ip, ok := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string); ok {
+		return ip
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+func (x *onCaddy) note(d decision) {
+	ctx := x.r.Context()
+	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || server == nil || server.Logs == nil {
+		return
+	}
+	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+		extra.Set(zap.Object("simulator", d))
+	}
+}
+
+func (x *onCaddy) readBody() error {
+	if x.r.ContentLength == 0 {
+		return nil
+	}
+	_, err := io.Copy(io.Discard, io.LimitReader(x.r.Body, mostRead))
+	return err
+}
+
+// timers are those that no request is waiting for.
+var timers = sync.Pool{New: func() any { return time.NewTimer(time.Hour) }}
+
+// statusClientLeft is what is logged for a client that did not wait.
+const statusClientLeft = 499
+
+func (x *onCaddy) sleep(d time.Duration) error {
+	if x.started {
+		if err := http.NewResponseController(x.w).Flush(); err != nil {
+			return err
+		}
+	}
+	return sleep(x.r.Context(), d)
+}
+
+// sleep waits, but neither for a client that has left nor when Caddy exits.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := timers.Get().(*time.Timer)
+	timer.Reset(d)
+	defer func() {
+		timer.Stop()
+		timers.Put(timer)
+	}()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return caddyhttp.Error(statusClientLeft, ctx.Err())
+	case <-lifecycle.Exits():
+		panic(http.ErrAbortHandler) // breaks off the connection without a response
+	}
+}
+
+func (x *onCaddy) respond(m *response.Message) {
+	setFields(x.w.Header(), m, x.r.ProtoMajor)
+	x.w.WriteHeader(m.Status)
+	if x.r.Method == http.MethodHead {
+		return
+	}
+	for _, part := range m.Content.Parts {
+		if _, err := x.w.Write(part); err != nil { //nolint:gosec // what is served is the recipe's to say
+			break // the client has left
+		}
+	}
+}
+
+func (x *onCaddy) start(m *response.Message, size int64) io.Writer {
+	setFields(x.w.Header(), m, x.r.ProtoMajor)
+	if m.Content.File != "" {
+		x.w.Header()["Content-Length"] = []string{strconv.FormatInt(size, 10)}
+	}
+	x.w.WriteHeader(m.Status)
+	x.started = true
+	return x.w
+}
+
+func (x *onCaddy) hang() error {
+	select {
+	case <-x.r.Context().Done():
+	case <-lifecycle.Exits():
+	}
+	panic(http.ErrAbortHandler)
+}
+
+func (x *onCaddy) reset() error {
+	return x.hijack(func(conn net.Conn) { express.Reset(conn) })
+}
+
+func (x *onCaddy) breakOff(raw []byte) error {
+	return x.hijack(func(conn net.Conn) { _, _ = conn.Write(raw) })
+}
+
+// malformed sends, on a stream of HTTP/2 or 3, the head and bytes of a body and
+// ends the stream with an error.
+func (x *onCaddy) malformed(m *response.Message, bytes []byte) error {
+	header := x.w.Header()
+	if x.r.ProtoMajor > 1 {
+		setFields(header, m, x.r.ProtoMajor)
+		header.Del("Content-Length")
+		x.w.WriteHeader(m.Status)
+		_, _ = x.w.Write(bytes)
+		_ = http.NewResponseController(x.w).Flush()
+	}
+	return x.hijack(func(conn net.Conn) {
+		out := bufio.NewWriter(conn)
+		writeMalformed(out, header, m, bytes)
+		_ = out.Flush()
+	})
+}
+
+// hijack lets do have the connection before it is closed. A stream of HTTP/2 or
+// 3 ends with an error instead.
+func (x *onCaddy) hijack(do func(net.Conn)) error {
+	if x.r.ProtoMajor > 1 {
+		panic(http.ErrAbortHandler)
+	}
+	conn, _, err := http.NewResponseController(x.w).Hijack()
+	if err != nil {
+		return fmt.Errorf("taking over the connection for a fault: %v", err)
+	}
+	defer conn.Close()
+	do(conn)
+	return nil
+}
+
+// setFields sets the header of a message. Handlers around this one may change
+// values in place, so each request gets a copy of its own.
+func setFields(header http.Header, m *response.Message, protoMajor int) {
+	lines := make([]string, 0, m.Lines+1)
+	for _, field := range m.Fields {
+		if field.Hop && protoMajor > 1 {
+			continue
+		}
+		first := len(lines)
+		lines = append(lines, field.Values...)
+		header[field.Name] = lines[first:len(lines):len(lines)]
+	}
+	if m.Length != "" {
+		header["Content-Length"] = append(lines, m.Length)[len(lines):]
+	}
+}
