@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -106,11 +107,12 @@ func TestRecordsOfAReplacedConfigurationArrive(t *testing.T) {
 	}
 }
 
-// startCaddy runs a Caddy that can exit.
-func startCaddy(t *testing.T, addr, caddyfile string) (exit func()) {
+// startCaddy runs a Caddy that can load another configuration and exit.
+func startCaddy(t *testing.T, addr, caddyfile string) (reload func(caddyfile string), exit func()) {
 	t.Helper()
-	config := filepath.Join(t.TempDir(), "Caddyfile")
-	if err := os.WriteFile(config, []byte("{\n\tadmin off\n\tpersist_config off\n}\n"+caddyfile), 0o600); err != nil {
+	config, admin := filepath.Join(t.TempDir(), "Caddyfile"), caddytest.Addr(t)
+	options := "{\n\tadmin " + admin + "\n\tpersist_config off\n}\n"
+	if err := os.WriteFile(config, []byte(options+caddyfile), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	process := caddytest.Command(t, "run", "--config", config)
@@ -129,7 +131,18 @@ func startCaddy(t *testing.T, addr, caddyfile string) (exit func()) {
 			t.Fatal("Caddy does not start")
 		}
 	}
-	return func() {
+	reload = func(caddyfile string) {
+		resp, err := http.Post("http://"+admin+"/load", "text/caddyfile", strings.NewReader(options+caddyfile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			text, _ := io.ReadAll(resp.Body)
+			t.Fatalf("loading another configuration: %s: %s", resp.Status, text)
+		}
+	}
+	return reload, func() {
 		if err := process.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
@@ -144,36 +157,62 @@ func startCaddy(t *testing.T, addr, caddyfile string) (exit func()) {
 	}
 }
 
-// Caddy exits when the copies that it has accepted are sent.
+// otherSite is a configuration without a tee.
+func otherSite(addr string) string { return "http://" + addr + " {\n\trespond new\n}\n" }
+
+// Caddy exits when the copies that it has accepted are sent, also those of
+// configurations that have been replaced.
 func TestExitWaitsForCopies(t *testing.T) {
-	var copies atomic.Int64
-	shadow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		time.Sleep(100 * time.Millisecond)
-		copies.Add(1)
-	}))
-	t.Cleanup(shadow.Close)
-	addr := caddytest.Addr(t)
-	exit := startCaddy(t, addr, fmt.Sprintf("http://%s {\n\ttee %s {\n\t\ttimeout 20s\n\t\tconcurrency 1\n\t}\n\trespond ok\n}\n", addr, shadow.URL))
-	const requests = 5
-	for range requests {
-		visit(t, addr)
-	}
-	exit()
-	if n := copies.Load(); n != requests {
-		t.Errorf("%d of %d copies were sent", n, requests)
+	for _, reloads := range []int{0, 1, 3} {
+		t.Run(fmt.Sprint(reloads), func(t *testing.T) {
+			var copies atomic.Int64
+			shadow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				time.Sleep(100 * time.Millisecond)
+				copies.Add(1)
+			}))
+			t.Cleanup(shadow.Close)
+			addr := caddytest.Addr(t)
+			site := func(n int) string {
+				return fmt.Sprintf("http://%s {\n\ttee %s {\n\t\ttimeout 20s\n\t\tconcurrency 1\n\t\theader_up X-N %d\n\t}\n\trespond ok\n}\n", addr, shadow.URL, n)
+			}
+			reload, exit := startCaddy(t, addr, site(0))
+			const requests = 5
+			for n := range reloads + 1 {
+				for range requests {
+					visit(t, addr)
+				}
+				if n < reloads-1 {
+					reload(site(n + 1))
+				}
+			}
+			if reloads > 0 {
+				reload(otherSite(addr))
+			}
+			exit()
+			if n := copies.Load(); n != requests*int64(reloads+1) {
+				t.Errorf("%d of %d copies were sent", n, requests*(reloads+1))
+			}
+		})
 	}
 }
 
 // The handlers of a shadow are there until its last copy is done.
 func TestExitWaitsForRecords(t *testing.T) {
-	addr, dir := caddytest.Addr(t), t.TempDir()
-	exit := startCaddy(t, addr, recordingSite(addr, dir, "ok"))
-	const requests = 5
-	for range requests {
-		visit(t, addr)
-	}
-	exit()
-	if n := recorded(t, dir); n != requests {
-		t.Errorf("%d of %d requests were recorded", n, requests)
+	for name, replaced := range map[string]bool{"running": false, "replaced": true} {
+		t.Run(name, func(t *testing.T) {
+			addr, dir := caddytest.Addr(t), t.TempDir()
+			reload, exit := startCaddy(t, addr, recordingSite(addr, dir, "ok"))
+			const requests = 5
+			for range requests {
+				visit(t, addr)
+			}
+			if replaced {
+				reload(otherSite(addr))
+			}
+			exit()
+			if n := recorded(t, dir); n != requests {
+				t.Errorf("%d of %d requests were recorded", n, requests)
+			}
+		})
 	}
 }

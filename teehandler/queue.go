@@ -29,12 +29,11 @@ type queue struct {
 	jobs    []job // a ring that grows up to the bound
 	first   int
 	length  int
-	retired func()        // called once when nothing runs
-	idle    chan struct{} // closed when nothing runs, if somebody waits
+	retired func() // called once when nothing runs
 }
 
-// offer starts a job or puts it at the end, and never blocks. It tells if there
-// was room.
+// offer starts a job or puts it at the end, and never blocks. It reports whether
+// that was within the bounds.
 func (q *queue) offer(j job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,7 +56,7 @@ func (q *queue) work(j job) {
 	}
 }
 
-// next gives a worker its next job, or ends it.
+// next returns the worker's next job, or ends the worker.
 func (q *queue) next() (job, bool) {
 	q.mu.Lock()
 	if q.length > 0 {
@@ -71,20 +70,12 @@ func (q *queue) next() (job, bool) {
 	return job{}, false
 }
 
-// settle tells those who wait if nothing runs. What it returns is to be called
-// without the lock.
+// settle returns what is to be called, without the lock, if nothing runs.
 func (q *queue) settle() (retired func()) {
-	retired = func() {}
-	if q.running > 0 {
-		return retired
+	if q.running > 0 || q.retired == nil {
+		return func() {}
 	}
-	if q.idle != nil {
-		close(q.idle)
-		q.idle = nil
-	}
-	if q.retired != nil {
-		retired, q.retired = q.retired, nil
-	}
+	retired, q.retired = q.retired, nil
 	return retired
 }
 
@@ -95,27 +86,6 @@ func (q *queue) retire(f func()) {
 	retired := q.settle()
 	q.mu.Unlock()
 	retired()
-}
-
-// waitIdle waits until all jobs are done or the deadline has come.
-func (q *queue) waitIdle(deadline time.Time) {
-	q.mu.Lock()
-	if q.running == 0 {
-		q.mu.Unlock()
-		return
-	}
-	if q.idle == nil {
-		q.idle = make(chan struct{})
-	}
-	idle := q.idle
-	q.mu.Unlock()
-
-	timer := time.NewTimer(time.Until(deadline))
-	defer timer.Stop()
-	select {
-	case <-idle:
-	case <-timer.C:
-	}
 }
 
 func (q *queue) push(j job) {

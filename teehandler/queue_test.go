@@ -96,3 +96,16 @@ func TestQueueKeepsItsBounds(t *testing.T) {
 		}
 	})
 }
+
+// waitIdle waits until all jobs are done or the deadline has come.
+func (q *queue) waitIdle(deadline time.Time) {
+	for {
+		q.mu.Lock()
+		running := q.running
+		q.mu.Unlock()
+		if running == 0 || !time.Now().Before(deadline) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

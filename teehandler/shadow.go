@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 )
 
@@ -98,24 +100,60 @@ func (h *Handler) concurrency() int {
 	return h.Concurrency
 }
 
+// unfinished counts the copies of all tees that were accepted and have no outcome
+// yet, those of replaced configurations included.
+var unfinished atomic.Int64
+
+// longestTimeout is the longest timeout of any tee so far, in nanoseconds.
+var longestTimeout atomic.Int64
+
+// exitGrace is how much longer than their timeout Caddy waits for copies when it
+// exits: handlers of a shadow may take a while to notice the end of it.
+const exitGrace = time.Second
+
+func init() { lifecycle.Drain(awaitCopies) }
+
+// awaitCopies waits at the end of the process until every copy has its outcome,
+// whichever configuration has accepted it.
+func awaitCopies() {
+	patience := time.Duration(longestTimeout.Load()) + mostRest + exitGrace
+	for deadline := time.Now().Add(patience); unfinished.Load() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			caddy.Log().Named("http.handlers.tee").Error("exiting although handlers of shadows have not come to an end",
+				zap.Int64("copies_without_outcome", unfinished.Load()))
+			return
+		}
+	}
+}
+
 // accept takes a copy, or drops it if too many are waiting.
 func (s *shadow) accept(copied *snapshot, deadline time.Time) {
 	copied.share()
+	unfinished.Add(1)
 	if !s.queue.offer(job{copied: copied, deadline: deadline}) {
 		copied.release()
 		s.metrics.count(droppedQueue)
+		unfinished.Add(-1)
 		s.trouble("dropping copies: too many are waiting", nil)
 	}
 }
 
-// run brings one copy to its outcome.
+// run sends a copy, and leaves the shadow alone for a while if it was late.
 func (s *shadow) run(j job) {
+	if late := s.send(j); late {
+		time.Sleep(rand.N(mostRest))
+	}
+}
+
+// send brings one copy to its outcome and reports whether the shadow was late.
+func (s *shadow) send(j job) (late bool) {
+	defer unfinished.Add(-1)
 	defer j.copied.release()
 	start := time.Now()
 	if !start.Before(j.deadline) {
 		s.metrics.count(timedOut)
 		s.trouble("copy waited too long", nil)
-		return
+		return false
 	}
 	s.metrics.inFlight.Inc()
 	status, err := s.contained(j)
@@ -124,13 +162,11 @@ func (s *shadow) run(j job) {
 		failed := failedWith(err)
 		s.metrics.count(failed)
 		s.trouble("sending copy", err)
-		if failed == timedOut {
-			time.Sleep(rand.N(mostRest))
-		}
-		return
+		return failed == timedOut
 	}
 	s.metrics.duration.Observe(time.Since(start).Seconds())
 	s.metrics.count(sentWith(status))
+	return false
 }
 
 // contained keeps a panic of the shadow's handlers from ending Caddy.

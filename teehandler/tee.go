@@ -153,6 +153,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if h.timeout == 0 {
 		h.timeout = defaultTimeout
 	}
+	for longest := longestTimeout.Load(); longest < int64(h.timeout); longest = longestTimeout.Load() {
+		longestTimeout.CompareAndSwap(longest, int64(h.timeout))
+	}
 	h.maxBody = defaultMaxBody
 	if h.MaxBody != nil {
 		h.maxBody = int64(*h.MaxBody)
@@ -192,17 +195,11 @@ func (h *Handler) check() error {
 	return nil
 }
 
-// Cleanup lets copies that were accepted finish. When Caddy exits, it waits
-// for them no longer than their timeout.
+// Cleanup lets copies that were accepted finish. When Caddy exits, awaitCopies
+// waits for them.
 func (h *Handler) Cleanup() error {
 	for _, s := range h.shadows {
 		s.retire()
-	}
-	if caddy.Exiting() {
-		deadline := time.Now().Add(h.timeout)
-		for _, s := range h.shadows {
-			s.queue.waitIdle(deadline)
-		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ package lifecycle
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/caddyserver/caddy/v2"
@@ -41,6 +42,41 @@ func OnExit(ctx caddy.Context, do func()) error {
 // OnStart has do called when the configuration of ctx has come into force,
 // which one that is only validated never does. It is called by Provision.
 func OnStart(ctx caddy.Context, do func()) error { return on(ctx, "started", do) }
+
+// ending holds what is called at the end of the process: first whoever still
+// sends something, then whoever may receive it.
+var ending struct {
+	sync.Mutex
+	drain, finish []func()
+}
+
+// Drain has do called at the end of the process, when all modules are cleaned
+// up: it waits for what the process still has to send, for a limited time. It is
+// called once for a package, by init.
+func Drain(do func()) {
+	ending.Lock()
+	defer ending.Unlock()
+	ending.drain = append(ending.drain, do)
+}
+
+// Finish has do called at the end of the process, after all that Drain has been
+// given: it closes what may be sent to until then. It is called once for a
+// package, by init.
+func Finish(do func()) {
+	ending.Lock()
+	defer ending.Unlock()
+	ending.finish = append(ending.finish, do)
+}
+
+func init() { caddy.OnExit(func(context.Context) { end() }) }
+
+func end() {
+	ending.Lock()
+	defer ending.Unlock()
+	for _, do := range slices.Concat(ending.drain, ending.finish) {
+		do()
+	}
+}
 
 func on(ctx caddy.Context, event string, do func()) error {
 	app, err := ctx.App("events")

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
 )
 
@@ -115,7 +116,7 @@ func (r *Recorder) end(exiting bool) {
 	released.recorders = append(older, released.recorders[recent:]...)
 }
 
-func init() { caddy.OnExit(func(context.Context) { closeReleased() }) }
+func init() { lifecycle.Finish(closeReleased) }
 
 // closeReleased waits until all is written that requests brought to recorders
 // before and after these were released. Caddy calls it at the end of a process
