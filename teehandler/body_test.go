@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quic-go/quic-go/http3"
 	"golang.org/x/net/http2"
@@ -145,9 +146,9 @@ func TestUnreadBodiesAreCopied(t *testing.T) {
 
 // waitForTheRest lets a busy machine take its time.
 func waitForTheRest(t *testing.T) {
-	before := restGrace
-	restGrace = patience
-	t.Cleanup(func() { restGrace = before })
+	grace, pause := restGrace, restPause
+	restGrace, restPause = patience, patience
+	t.Cleanup(func() { restGrace, restPause = grace, pause })
 }
 
 // net/http reads no more than 256 KiB of an unread body, answers, and closes
@@ -172,6 +173,55 @@ func TestLargeUnreadBodyOverHTTP1(t *testing.T) {
 	}
 	waitOutcome(t, shadow.URL, "dropped_body_size", 5)
 	waitOutcome(t, shadow.URL, "sent_2xx", 15)
+}
+
+// A client that has its response and sends no more of its body keeps neither the
+// request, nor the connection if that is to end, nor a server that shuts down.
+func TestUnfinishedUploadsEndSoon(t *testing.T) {
+	const soon = 5 * time.Second // of 10 that a client may take that goes on sending
+	for name, tc := range map[string]struct {
+		proto, fields string
+		ends, reload  bool
+	}{
+		"stays":                {"HTTP/1.1", "", false, false},
+		"the server ends":      {"HTTP/1.1", "", true, true},
+		"the client ends":      {"HTTP/1.1", "Connection: close\r\n", true, false},
+		"HTTP/1.0":             {"HTTP/1.0", "", true, false},
+		"more than the server": {"HTTP/1.1", "X: y\r\n", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shadow := newUpstream(t, nil)
+			server, addr := run(t, func(addr string) string {
+				return site(addr, "tee "+shadow.URL+" {\nname "+teeName(t)+"\n}\nheader Content-Length 2\nrespond no 413")
+			})
+			conn, br := dial(t, addr)
+			length := 300 << 10
+			if tc.fields == "X: y\r\n" {
+				length = 900 << 10
+			}
+			start := time.Now()
+			fmt.Fprintf(conn, "POST / %s\r\nHost: a.test\r\nContent-Length: %d\r\n%s\r\n0123456789", tc.proto, length, tc.fields)
+			resp, err := http.ReadResponse(br, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status, body := drain(t, resp); status != 413 || body != "no" {
+				t.Errorf("client got %d %q", status, body)
+			}
+			if tc.reload {
+				server.Reload(site(addr, "respond new"))
+			}
+			waitOutcome(t, shadow.URL, "dropped_body_incomplete", 1)
+			if tc.ends {
+				if _, err := br.ReadByte(); err != io.EOF {
+					t.Errorf("the connection ends with %v", err)
+				}
+			}
+			if took := time.Since(start); took > soon {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
 }
 
 // net/http takes only this one spelling for the end of the connection, and

@@ -153,7 +153,12 @@ func TestCaddyfileErrorsNameOptionAndLine(t *testing.T) {
 
 func TestValuesAreCheckedAtLoad(t *testing.T) {
 	for options, want := range map[string]string{
-		"to ftp://a.test":                    "scheme 'ftp' is unknown",
+		"to ftp://a.test":                    "scheme 'ftp' is not valid",
+		"to tcp/1.2.3.4:80":                  "network 'tcp' is not valid",
+		"to unix+h2c//x":                     "network 'unix+h2c' is not valid",
+		"to *:80":                            "host '*' is not valid",
+		"to a.test:0":                        "port '0' is not valid",
+		"to a.test:99999":                    "port '99999' is not valid",
 		"to http://":                         "no host",
 		"to ::1":                             "brackets",
 		"to a.test:70000":                    "port",

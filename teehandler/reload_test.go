@@ -158,3 +158,24 @@ func TestAnswersOfAServerThatShutsDownWaitForNoBody(t *testing.T) {
 	}
 	waitOutcome(t, shadow.URL, "dropped_body_incomplete", 1)
 }
+
+// A tee that nothing stands behind is valid, and hardly what was meant.
+func TestATeeWithoutAPrimaryIsWarnedOf(t *testing.T) {
+	const warning = "no handler stands behind this tee"
+	for options, want := range map[string]int{
+		"tee %s":                             1,
+		"tee %s\nrespond ok":                 0,
+		"tee %s\nhandle /a {\nrespond ok\n}": 0,
+		"handle /a {\ntee %s\n}\nhandle {\nrespond b\n}": 1,
+		"handle /a {\ntee %s\nrespond a\n}":              0,
+		"route {\ntee %s\ntee %s\n}":                     1,
+		"route {\ntee %s\nfile_server\n}":                0,
+		"route {\nrespond ok\ntee %s\n}":                 1,
+	} {
+		server, addr := run(t, func(addr string) string { return site(addr, strings.ReplaceAll(options, "%s", refusing)) })
+		get(t, oneShot, "http://"+addr+"/a")
+		if n := strings.Count(server.Logs(), warning); n != want {
+			t.Errorf("%s: warned %d times, want %d", options, n, want)
+		}
+	}
+}

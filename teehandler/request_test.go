@@ -189,19 +189,30 @@ func TestHostOfTheCopy(t *testing.T) {
 	}
 }
 
+// What a client says of where its request comes from reaches the shadow only
+// where it reaches the primary.
 func TestForwardClientIP(t *testing.T) {
-	primary, shadow := newUpstream(t, nil), newUpstream(t, nil)
-	_, addr := run(t, func(addr string) string { return teeSite(t, addr, primary.addr(), shadow.URL, "forward_client_ip") })
-	speak(t, addr, "GET / HTTP/1.1\r\nHost: a.test:81\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-For: 203.0.113.10\r\nForwarded: for=203.0.113.9\r\n\r\n")
-	copied := shadow.wait(1)[0].header
-	if got := copied["X-Forwarded-For"]; !reflect.DeepEqual(got, []string{"203.0.113.9, 203.0.113.10, 127.0.0.1"}) {
-		t.Errorf("X-Forwarded-For %q", got)
-	}
-	if got := copied["Forwarded"]; !reflect.DeepEqual(got, []string{`for=203.0.113.9, for=127.0.0.1;host="a.test:81";proto=http`}) {
-		t.Errorf("Forwarded %q", got)
-	}
-	if got := primary.wait(1)[0].header; got.Get("Forwarded") != "for=203.0.113.9" {
-		t.Errorf("primary got %v", got)
+	for name, tc := range map[string]struct{ options, forwarded string }{
+		"anybody":         {"", `for=127.0.0.1;host="a.test:81";proto=http`},
+		"a trusted proxy": {"{\nservers {\ntrusted_proxies static 127.0.0.0/8\n}\n}\n", `for=203.0.113.9, for=127.0.0.1;host="a.test:81";proto=http`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			primary, shadow := newUpstream(t, nil), newUpstream(t, nil)
+			_, addr := run(t, func(addr string) string {
+				return tc.options + teeSite(t, addr, primary.addr(), shadow.URL, "forward_client_ip")
+			})
+			speak(t, addr, "GET / HTTP/1.1\r\nHost: a.test:81\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-For: 203.0.113.10\r\n"+
+				"X-Forwarded-Proto: https\r\nX-Forwarded-Host: b.test\r\nForwarded: for=203.0.113.9\r\n\r\n")
+			copied, direct := shadow.wait(1)[0].header, primary.wait(1)[0].header
+			for _, field := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"} {
+				if !reflect.DeepEqual(copied[field], direct[field]) || len(copied[field]) != 1 {
+					t.Errorf("%s is %q for the shadow, %q for the primary", field, copied[field], direct[field])
+				}
+			}
+			if got := copied["Forwarded"]; !reflect.DeepEqual(got, []string{tc.forwarded}) {
+				t.Errorf("Forwarded %q", got)
+			}
+		})
 	}
 }
 

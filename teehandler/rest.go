@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -16,16 +18,24 @@ import (
 // of a body. It suffices for what has arrived already.
 var restGrace = 20 * time.Millisecond
 
+// restPause is how long reading goes on, where the client has its whole response
+// already, while nothing comes.
+var restPause = 200 * time.Millisecond
+
 const (
 	// serverDrains is how much of an unread HTTP/1 body net/http reads before
 	// it sends the response's header, and throws away.
 	serverDrains = 256 << 10
 
-	// restPatience is the same where the client has its whole response already.
+	// restPatience bounds the reading on where the client has its whole response
+	// already.
 	restPatience = 10 * time.Second
+
+	// restPiece is the most that is read before it is asked whether to go on.
+	restPiece = 64 << 10
 )
 
-// drainsFirst tells whether net/http reads the rest of this request's body
+// drainsFirst reports whether net/http reads the rest of this request's body
 // before it sends a response, so that reading it first delays nothing.
 func drainsFirst(w http.ResponseWriter, r *http.Request) bool {
 	if r.ProtoMajor != 1 || r.ProtoMinor == 0 || r.Close || expectsContinue(r) {
@@ -113,7 +123,7 @@ func closeAfterReply(w http.ResponseWriter) {
 	_, _ = exceeded.Read(make([]byte, 1))
 }
 
-// remaining gives the least number of bytes that the body still has to come if
+// remaining returns the least number of bytes that the body still has to come if
 // it is worth capturing, 0 if it is not.
 func (c *capture) remaining() int64 {
 	c.mu.Lock()
@@ -124,9 +134,10 @@ func (c *capture) remaining() int64 {
 	return max(1, c.length-int64(len(c.buf)))
 }
 
-// takeRest reads what the primary has left of the body. Nobody waits for the
-// end of a response that tells its length and has left.
-func (c *capture) takeRest(control *http.ResponseController, answer http.Header, answered bool) {
+// takeRest reads what the primary has left of the body. A response that tells
+// its length and has left keeps nobody waiting, unless its client waits for the
+// end of the connection.
+func (c *capture) takeRest(control *http.ResponseController, response http.Header, answered bool, s *shutdown) {
 	c.takeOver(control, restGrace)
 	if c.remaining() == 0 || c.expects && c.untouched() {
 		return // reading on would ask the client to send its body
@@ -138,20 +149,48 @@ func (c *capture) takeRest(control *http.ResponseController, answer http.Header,
 		}
 	}
 	// whatever the protocol, what is there of the response need not wait
-	left := answered && answer.Get("Content-Length") != "" && control.Flush() == nil
-	patience := restGrace
-	if left && c.http1 { // over HTTP/2 and 3 the stream has to be ended still
-		patience = restPatience
+	left := answered && response.Get("Content-Length") != "" && control.Flush() == nil
+	if left && c.http1 && !c.closes {
+		// over HTTP/2 and 3 the stream has to be ended still
+		c.readWhileItComes(control, s)
+	} else if control.SetReadDeadline(time.Now().Add(restGrace)) == nil {
+		c.readOn(c.limit + 1)
 	}
-	if control.SetReadDeadline(time.Now().Add(patience)) != nil {
-		return
-	}
-	c.readOn(c.limit + 1)
 	_ = control.SetReadDeadline(time.Time{})
+}
+
+// readWhileItComes reads on until the body ends, pauses, or takes too long, or
+// the server shuts down.
+func (c *capture) readWhileItComes(control *http.ResponseController, s *shutdown) {
+	for end := time.Now().Add(restPatience); !s.begun.Load() && time.Now().Before(end); {
+		if control.SetReadDeadline(time.Now().Add(restPause)) != nil {
+			return
+		}
+		if !c.readSome(restPiece) {
+			return
+		}
+	}
 }
 
 func (c *capture) untouched() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.started
+}
+
+// shutdown is whether the server that a tee belongs to shuts down. From then
+// on net/http closes every connection behind its response, and so leaves unread
+// bodies alone.
+type shutdown struct {
+	watched sync.Once
+	begun   atomic.Bool
+}
+
+// watch is called with requests that may still be served then.
+func (s *shutdown) watch(r *http.Request) {
+	s.watched.Do(func() {
+		if server, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok {
+			server.RegisterOnShutdown(func() { s.begun.Store(true) })
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
 )
 
@@ -77,26 +78,44 @@ func setsHost(ops *headers.HeaderOps) bool {
 	return false
 }
 
-// forwardClientIP adds the address of the client to the two fields that tell
-// it, after what is there already.
+// forwardClientIP writes where the request comes from into the fields that tell
+// it, as reverse_proxy does: what the client itself has put there stays only if it
+// is one of the server's trusted_proxies.
 func forwardClientIP(header http.Header, r *http.Request) {
-	ip, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		ip = r.RemoteAddr
+	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
+	if !trusted {
+		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"} {
+			delete(header, name)
+		}
 	}
-	ip, _, _ = strings.Cut(ip, "%") // a zone means nothing elsewhere
-	extend(header, "X-Forwarded-For", ip)
-
 	scheme := "http"
 	if r.TLS != nil {
 		scheme = "https"
 	}
+	ip, _, err := net.SplitHostPort(r.RemoteAddr)
+	ip, _, _ = strings.Cut(ip, "%") // a zone means nothing elsewhere
+	switch {
+	case err == nil:
+		extend(header, "X-Forwarded-For", ip)
+	case !trusted:
+		return // neither does reverse_proxy say anything of a client without an address
+	}
+	keep(header, "X-Forwarded-Proto", scheme)
+	keep(header, "X-Forwarded-Host", r.Host)
 	extend(header, "Forwarded", "for="+forwardedNode(ip)+";host="+quoted(r.Host)+";proto="+scheme)
 }
 
 // extend adds a value to the list in a field and makes it one line.
 func extend(header http.Header, name, value string) {
 	header[name] = []string{strings.Join(append(header[name], value), ", ")}
+}
+
+// keep sets a field to its last value, or to this one if it has none.
+func keep(header http.Header, name, value string) {
+	if prior := header[name]; len(prior) > 0 && prior[len(prior)-1] != "" {
+		value = prior[len(prior)-1]
+	}
+	header[name] = []string{value}
 }
 
 // forwardedNode writes an address as RFC 7239 wants it.

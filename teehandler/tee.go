@@ -170,6 +170,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	h.duration = collectors.primaryDuration.WithLabelValues(h.name)
+	if err := h.warnIfLast(ctx); err != nil {
+		return err
+	}
 	return h.provisionShadows(ctx, repl)
 }
 

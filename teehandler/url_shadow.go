@@ -4,11 +4,20 @@
 package teehandler
 
 import (
+	"cmp"
 	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -154,4 +163,81 @@ func chunkedEnd(copied *snapshot) []byte {
 	end = append(end, "0\r\n"...)
 	end = appendFields(end, copied.trailer, nil)
 	return append(end, "\r\n"...)
+}
+
+// address is what a shadow's URL says.
+type address struct {
+	network, dial string
+	secure        bool
+	name          string // without the port
+	host          string // for the Host field
+	base          string // path before every target
+}
+
+const addressForms = "expected http://host:port, https://host:port, host:port or unix//path/to.sock"
+
+// parseAddress parses a shadow's URL.
+func parseAddress(text string) (*address, error) {
+	if socket, ok := unixSocket(text); ok {
+		if strings.Trim(socket, "/") == "" {
+			return nil, errors.New("it has no path to a socket: expected unix//path/to.sock")
+		}
+		return &address{network: "unix", dial: socket, name: "localhost", host: "localhost"}, nil
+	}
+	if !strings.Contains(text, "://") {
+		if network, _, found := strings.Cut(text, "/"); found && isNetwork(network) {
+			return nil, fmt.Errorf("network '%s' is not valid: %s", network, addressForms)
+		}
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		if strings.Count(text, ":") > 2 && !strings.Contains(text, "[") {
+			return nil, fmt.Errorf("%v (an IPv6 address goes into brackets)", errors.Unwrap(err))
+		}
+		return nil, errors.Unwrap(err)
+	}
+	a := &address{network: "tcp", name: u.Hostname(), host: u.Host, base: strings.TrimRight(u.EscapedPath(), "/")}
+	port := u.Port()
+	switch u.Scheme {
+	case "https":
+		a.secure = true
+		port = cmp.Or(port, "443")
+	case "http":
+		port = cmp.Or(port, "80")
+	default:
+		return nil, fmt.Errorf("scheme '%s' is not valid: expected http, https or unix, or reverse_proxy in a handle block", u.Scheme)
+	}
+	switch {
+	case a.name == "":
+		return nil, fmt.Errorf("it has no host: %s", addressForms)
+	case !httpguts.ValidHostHeader(u.Host) || strings.Contains(a.name, "*"):
+		return nil, fmt.Errorf("host '%s' is not valid: %s", a.name, addressForms)
+	case strings.Contains(a.name, ":") && !strings.Contains(u.Host, "["):
+		return nil, errors.New("an IPv6 address goes into brackets")
+	case u.User != nil:
+		return nil, errors.New("user and password go into header_up Authorization")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, errors.New("only a path may follow the host")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return nil, fmt.Errorf("port '%s' is not valid: expected 1 to 65535", port)
+	}
+	a.dial = net.JoinHostPort(a.name, port)
+	return a, nil
+}
+
+// isNetwork reports whether a text is what Caddy's addresses have before their
+// slash, with which they are no URLs.
+func isNetwork(text string) bool {
+	base, _, _ := strings.Cut(text, "+")
+	return slices.Contains([]string{"tcp", "udp", "ip", "unix", "unixgram", "unixpacket", "fd", "fdgram"}, strings.TrimRight(base, "46"))
+}
+
+// unixSocket returns the path of `unix//path` and `unix:///path`.
+func unixSocket(text string) (string, bool) {
+	if path, ok := strings.CutPrefix(text, "unix://"); ok {
+		return path, true
+	}
+	return strings.CutPrefix(text, "unix/")
 }

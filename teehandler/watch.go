@@ -40,8 +40,8 @@ func (t *watch) start(w http.ResponseWriter, r *http.Request) http.ResponseWrite
 	if t.handler.Body == "" && r.ContentLength != 0 {
 		t.body = newCapture(r, t.copied, t.handler.maxBody, t.bodyComplete)
 		r.Body = t.body
+		t.handler.shutdown.watch(r)
 		if drainsFirst(w, r) {
-			t.handler.shutdown.watch(r)
 			w = guard(w, t.body, t.handler.shutdown)
 		}
 	}
@@ -67,7 +67,7 @@ func (t *watch) answered(w http.ResponseWriter, r *http.Request, err error) outc
 		return droppedStatus
 	}
 	if t.body != nil {
-		t.body.takeRest(t.control, w.Header(), err == nil)
+		t.body.takeRest(t.control, w.Header(), err == nil, t.handler.shutdown)
 		if reason := t.body.dropped(); reason != none {
 			return reason
 		}
