@@ -27,20 +27,20 @@ func replayBesideGenerators(l *lab) error {
 	}
 	url := target.url("/")
 	return l.compare("GET of 100 B from nginx, 50 connections, as fast as possible; CPU and memory are the generator's",
-		contender{"vegeta", func(d time.Duration) (turn, error) {
+		contender{name: "vegeta", load: func(d time.Duration) (turn, error) {
 			attack := fmt.Sprintf("echo GET %s | %s attack -rate 0 -max-workers 50 -connections 50 -duration %s | %s report -type json", url, vegeta, d, vegeta)
 			return l.generate(vegetaReport, "sh", "-c", attack)
 		}},
-		contender{"hey", func(d time.Duration) (turn, error) {
+		contender{name: "hey", load: func(d time.Duration) (turn, error) {
 			return l.generate(heyReport, "hey", "-z", d.String(), "-c", "50", url)
 		}},
-		contender{"ab -k", func(d time.Duration) (turn, error) {
+		contender{name: "ab -k", load: func(d time.Duration) (turn, error) {
 			return l.generate(abReport, "ab", "-q", "-k", "-c", "50", "-t", seconds(d), "-n", "100000000", url)
 		}},
-		contender{"wrk", func(d time.Duration) (turn, error) {
+		contender{name: "wrk", load: func(d time.Duration) (turn, error) {
 			return l.generate(wrkReport, "wrk", "-t1", "-c50", "-d"+seconds(d)+"s", "--latency", url)
 		}},
-		contender{"caddy replay --max", func(d time.Duration) (turn, error) {
+		contender{name: "caddy replay --max", load: func(d time.Duration) (turn, error) {
 			return l.generate(replayReport, l.caddy, "replay", url, "--max", "-c", "50", "--duration", d.String(), "--report", "json", "-q")
 		}},
 	)

@@ -15,31 +15,70 @@ import (
 type contender struct {
 	name string
 	load func(time.Duration) (turn, error)
+	jit  bool // its code is compiled while it runs, so that it has to be warmed
 }
 
 // underWrk makes a contender of a server that wrk loads.
 func (l *lab) underWrk(name string, w wrk, s *server, path string) contender {
-	return contender{name, func(length time.Duration) (turn, error) { return w.run(l, s, s.url(path), length) }}
+	return contender{name: name, load: func(length time.Duration) (turn, error) { return w.run(l, s, s.url(path), length) }}
+}
+
+// compiled returns a contender that is warmed until its rate no longer rises.
+func compiled(c contender) contender {
+	c.jit = true
+	return c
+}
+
+// How a contender is warmed whose code is compiled while it runs.
+const (
+	rises     = 1.02 // less than this is no rise
+	flat      = 4    // turns in a row without one
+	warmTurns = 40   // at most, for one that never settles
+)
+
+// warm loads a contender before the first round, and returns for how long.
+func (l *lab) warm(c contender) (loaded time.Duration, err error) {
+	if !c.jit || l.short {
+		length := min(l.turn, time.Second)
+		_, err = c.load(length)
+		return length, err
+	}
+	best := 0.0
+	for turns, since := 0, 0; turns < warmTurns && since < flat; turns++ {
+		t, err := c.load(l.turn)
+		if err != nil {
+			return loaded, err
+		}
+		loaded += l.turn
+		since++
+		if t.rate > best*rises {
+			best, since = t.rate, 0
+		}
+	}
+	return loaded, nil
 }
 
 // compare gives every contender its turn in every round, so that a machine
 // that drifts hits all of them alike, and prints a row for each. Ratios are
 // taken to the first contender, which is the yardstick.
 func (l *lab) compare(title string, contenders ...contender) error {
+	for _, c := range contenders {
+		loaded, err := l.warm(c)
+		if err != nil {
+			return fmt.Errorf("warming %s: %v", c.name, err)
+		}
+		if c.jit {
+			title += fmt.Sprintf("; %s warmed for %s", c.name, loaded)
+		}
+	}
 	turns := make([][]turn, len(contenders))
-	for round := range l.rounds + 1 {
+	for range l.rounds {
 		for i, c := range contenders {
-			length := l.turn
-			if round == 0 { // warm up
-				length = min(length, time.Second)
-			}
-			t, err := c.load(length)
+			t, err := c.load(l.turn)
 			if err != nil {
 				return fmt.Errorf("%s: %v", c.name, err)
 			}
-			if round > 0 {
-				turns[i] = append(turns[i], t)
-			}
+			turns[i] = append(turns[i], t)
 		}
 	}
 	fmt.Fprintf(l.out, "\n%s\n\n", title)

@@ -74,7 +74,7 @@ func simulatorBesideWireMock(l *lab) error {
 		for _, connections := range counts {
 			load := wrk{connections: connections, script: script}
 			err := l.compare(fmt.Sprintf("%s, %d connections", set.title, connections),
-				l.underWrk("WireMock", load, wiremock, "/"),
+				compiled(l.underWrk("WireMock", load, wiremock, "/")),
 				l.underWrk("simulator", load, normal, "/"),
 				l.underWrk("simulator, express", load, express, "/"),
 				l.underWrk("respond, with neither mapping nor body", load, respond, "/"),
@@ -102,7 +102,8 @@ func (l *lab) installWireMock() (string, error) {
 }
 
 // startWireMock runs WireMock as its documentation advises for load: without
-// the journal of requests, and without logging them.
+// the journal of requests, and without logging them. Its heap is as large from
+// the begin as it has ever become, and collected in parallel.
 func (l *lab) startWireMock(jar, folder string) (*server, error) {
 	addr, err := freeAddr()
 	if err != nil {
@@ -112,6 +113,6 @@ func (l *lab) startWireMock(jar, folder string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.start("wiremock", addr, "java", "-jar", jar, "--bind-address", "127.0.0.1", "--port", port, "--root-dir", folder,
+	return l.start("wiremock", addr, "java", "-Xms2g", "-Xmx2g", "-XX:+UseParallelGC", "-jar", jar, "--bind-address", "127.0.0.1", "--port", port, "--root-dir", folder,
 		"--no-request-journal", "--disable-request-logging", "--disable-banner")
 }
