@@ -38,6 +38,7 @@ var comparisons = []comparison{
 	{"blackhole", "What does recording cost beside only acknowledging?", blackholeRecording},
 	{"replay", "How much load does one machine bring to a server?", replayBesideGenerators},
 	{"schedule", "Does a replay at a rate keep to its schedule?", replayOnTime},
+	{"compare", "How often is a changed field found, and noise taken for a change?", differencesBesideNoise},
 	{"memory", "Does a replay need more memory for more to send?", replayMemory},
 }
 

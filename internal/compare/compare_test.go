@@ -136,6 +136,14 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+func TestAppendHeader(t *testing.T) {
+	old := &Response{Status: 200, Header: AppendHeader(nil, map[string][]string{"A": {"1", "2"}, "B": {""}})}
+	new := &Response{Status: 200, Header: []byte("B:\r\nA: 1\r\nA: 2\r\n")}
+	if r := NewComparer(rulesOf(t, Options{})).Compare(old, new); len(r.Differences) != 0 {
+		t.Errorf("got %q", found(r))
+	}
+}
+
 func TestStatusErrorTrailer(t *testing.T) {
 	c := NewComparer(rulesOf(t, Options{RequireEqual: "X-Version"}))
 	r := c.Compare(&Response{Status: 200, Body: []byte("a"), Header: []byte("Content-Length: 1\r\n")}, &Response{Status: 503, Body: []byte("b"), Header: []byte("Content-Length: 2\r\n")})

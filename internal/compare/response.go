@@ -30,6 +30,16 @@ type Response struct {
 	Duration time.Duration
 }
 
+// AppendHeader appends a header, as Go has it, as lines.
+func AppendHeader(dst []byte, header map[string][]string) []byte {
+	for name, values := range header {
+		for _, v := range values {
+			dst = append(append(append(append(dst, name...), ": "...), v...), "\r\n"...)
+		}
+	}
+	return dst
+}
+
 func (r *Response) cut() bool { return r.BodySize > int64(len(r.Body)) }
 
 // Kind is how a field differs.

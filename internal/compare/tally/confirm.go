@@ -46,6 +46,9 @@ type Rounds struct {
 	Rounds int64 `json:"rounds"`
 	New    int64 `json:"new"`
 	Twin   int64 `json:"twin"`
+	// The values, short, of the last round in which new differed.
+	OldValue string `json:"old_value"`
+	NewValue string `json:"new_value"`
 }
 
 func (r *Rounds) p() float64 { return stats.Fisher(r.New, r.Rounds, r.Twin, r.Rounds) }
@@ -114,9 +117,9 @@ func (c *Confirmation) Record(id string, diff, noise *compare.Result) {
 	c.t.mu.Lock()
 	defer c.t.mu.Unlock()
 	for f, name := range c.asked[id] {
-		differs := has(diff, name)
+		d := difference(diff, name)
 		if c.phase == 1 {
-			if differs {
+			if d != nil {
 				c.again[f][id]++
 			}
 			continue
@@ -126,18 +129,35 @@ func (c *Confirmation) Record(id string, diff, noise *compare.Result) {
 			continue
 		}
 		r.Rounds++
-		if differs {
+		if d != nil {
 			r.New++
+			r.OldValue, r.NewValue = compare.Short(d.Old), compare.Short(d.New)
 		}
-		if has(noise, name) {
+		if difference(noise, name) != nil {
 			r.Twin++
 		}
 	}
 }
 
-func has(r *compare.Result, name string) bool {
-	return slices.ContainsFunc(r.Differences, func(d compare.Difference) bool { return d.Field == name || matches(name, d.Field) })
+// difference returns what a result has at a field, nil if nothing.
+func difference(r *compare.Result, name string) *compare.Difference {
+	i := slices.IndexFunc(r.Differences, func(d compare.Difference) bool { return d.Field == name || matches(name, d.Field) })
+	if i < 0 {
+		return nil
+	}
+	return &r.Differences[i]
 }
+
+// AskedBeside adds requests that were asked in rounds for other Tallies of the
+// run: the more are asked, the surer each has to be.
+func (t *Tally) AskedBeside(n int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.state.Beside += n
+}
+
+// sure is how improbable by chance the rounds of one request must be.
+func (s *state) sure() float64 { return sureOf / float64(max(1, s.Asked+s.Beside)) }
 
 func (c *Confirmation) twiceMore() []Ask {
 	c.asked, c.again = make(map[string]map[*field]string), make(map[*field]map[string]int64)
@@ -181,7 +201,7 @@ func (c *Confirmation) roundsMore() []Ask {
 	c.asked = make(map[string]map[*field]string)
 	for f := range c.again {
 		id, p := f.best()
-		if p > sureOf/float64(c.t.state.Asked) && p <= nearlySure {
+		if p > c.t.state.sure() && p <= nearlySure {
 			c.ask(id, f, before[id][f])
 		}
 	}

@@ -100,9 +100,10 @@ func (l *latency) difference(k int64) time.Duration {
 
 // Shift is by how much new is slower than old in the middle of the pairs.
 type Shift struct {
-	Pairs     int64         `json:"pairs"`
-	Median    time.Duration `json:"median_ns"`
-	Low, High time.Duration `json:"-"` // the median's 95 % interval
+	Pairs  int64         `json:"pairs"`
+	Median time.Duration `json:"median_ns"`
+	Low    time.Duration `json:"low_ns"` // of the median's 95 % interval
+	High   time.Duration `json:"high_ns"`
 }
 
 func (l *latency) shift() Shift {

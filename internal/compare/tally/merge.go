@@ -50,10 +50,10 @@ func (t *Tally) Merge(other *Tally) {
 	defer t.mu.Unlock()
 	s, o := &t.state, &other.state
 	s.Pairs += o.Pairs
-	s.Measured += o.Measured
 	s.Unequal += o.Unequal
 	s.Ignored += o.Ignored
 	s.Asked += o.Asked
+	s.Beside += o.Beside
 	for why, n := range o.Partial {
 		s.Partial[why] += n
 	}

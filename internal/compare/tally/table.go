@@ -58,7 +58,7 @@ type Row struct {
 type Table struct {
 	Pairs         int64            `json:"pairs"`
 	Requests      int64            `json:"requests"`       // different ones
-	NoiseMeasured bool             `json:"noise_measured"` // some request was answered twice by one system
+	NoiseMeasured bool             `json:"noise_measured"` // one system answered every request twice
 	Unequal       int64            `json:"unequal"`        // pairs dropped by require_equal
 	Ignored       int64            `json:"ignored"`        // differences dropped by rules
 	Partial       map[string]int64 `json:"partial"`        // pairs not compared in full, by reason
@@ -89,7 +89,7 @@ func (t *Tally) Table() *Table {
 	defer t.mu.Unlock()
 	s := &t.state
 	table := &Table{
-		Pairs: s.Pairs, NoiseMeasured: s.Measured > 0, Unequal: s.Unequal, Ignored: s.Ignored, Partial: maps.Clone(s.Partial),
+		Pairs: s.Pairs, NoiseMeasured: t.options.Noise, Unequal: s.Unequal, Ignored: s.Ignored, Partial: maps.Clone(s.Partial),
 		LeftOut: s.LeftOut, Asked: s.Asked, Rows: []Row{}, Latency: s.Latency.shift(),
 	}
 	limit := t.accepted()
@@ -123,10 +123,7 @@ func (e *endpoints) row(name, path string, f *field, class Class) Row {
 	if id, _ := f.best(); id != "" {
 		row.Again = f.Asked[id]
 		if class == Confirmed {
-			row.ID = id
-			if f.Example.ID != id {
-				row.Old, row.New = "", "" // they are another pair's
-			}
+			row.ID, row.Old, row.New = id, row.Again.OldValue, row.Again.NewValue
 		}
 	}
 	return row
@@ -154,14 +151,14 @@ func (f *field) differing(class Class) int64 {
 // class returns what the field's differences mean, "" if it has none.
 func (t *Tally) class(f *field, limit float64) Class {
 	switch {
-	case t.state.Measured == 0 && f.differing(Differs) > 0:
+	case !t.options.Noise && f.differing(Differs) > 0:
 		return Differs
-	case t.state.Measured == 0 || f.A == 0 && f.S == 0:
+	case !t.options.Noise || f.A == 0 && f.S == 0:
 		return ""
 	case f.proved(t.options.Live, limit):
 		return Proved
 	}
-	if _, p := f.best(); p <= sureOf/float64(max(1, t.state.Asked)) {
+	if _, p := f.best(); p <= t.state.sure() {
 		return Confirmed
 	}
 	if f.S > 0 {

@@ -16,6 +16,9 @@ import (
 
 // Options say how a Tally counts.
 type Options struct {
+	// Noise says that every pair has Noise. One without is not counted then
+	// but as Partial: it would look quieter than it is.
+	Noise bool
 	// Live is for counts that are read while they grow and are never asked
 	// again: a field is looked at when its count has doubled.
 	Live bool
@@ -33,7 +36,7 @@ type Pair struct {
 	// Diff is what differs between old and new.
 	Diff *compare.Result
 	// Noise is what differs between the two responses of one system to this
-	// request; nil if it was asked once.
+	// request; nil if noise is not measured.
 	Noise *compare.Result
 }
 
@@ -52,12 +55,12 @@ type Tally struct {
 // state is what is written and merged.
 type state struct {
 	Pairs     int64                 `json:"pairs"`
-	Measured  int64                 `json:"measured"` // pairs with noise
-	Unequal   int64                 `json:"unequal"`  // dropped by require_equal
+	Unequal   int64                 `json:"unequal"` // dropped by require_equal
 	Ignored   int64                 `json:"ignored"`
 	Partial   map[string]int64      `json:"partial"`
 	LeftOut   LeftOut               `json:"left_out"`
-	Asked     int64                 `json:"asked"` // requests that were asked 16 rounds
+	Asked     int64                 `json:"asked"`            // requests that were asked in rounds
+	Beside    int64                 `json:"beside,omitempty"` // those of other Tallies of the run
 	Endpoints map[string]*endpoints `json:"endpoints"`
 	Latency   latency               `json:"latency"`
 }
@@ -123,6 +126,9 @@ const (
 	others       = "(others)"
 )
 
+// NoTwin is the reason for which a pair without old′ was not counted.
+const NoTwin = "no_twin"
+
 // New returns an empty Tally.
 func New(o Options) *Tally { return &Tally{options: o, state: newState()} }
 
@@ -141,13 +147,14 @@ func (t *Tally) Add(p *Pair) {
 		s.Unequal++
 		return
 	}
+	if t.options.Noise && p.Noise == nil {
+		s.Partial[NoTwin]++
+		return
+	}
 	s.Pairs++
 	s.Ignored += int64(p.Diff.Ignored)
 	if p.Diff.Partial != "" {
 		s.Partial[p.Diff.Partial]++
-	}
-	if p.Noise != nil {
-		s.Measured++
 	}
 	if p.Old.Error == "" && p.New.Error == "" {
 		s.Latency.add(p.Old.Duration, p.New.Duration)
@@ -237,7 +244,7 @@ func (t *Tally) describe(e *endpoints, p *Pair, key uint64, marks []mark, fresh 
 			if m.generated != compare.NotGenerated {
 				f.Generated.see(m.diff, m.generated)
 			}
-			if alone && p.Noise != nil && p.ID != "" && (t.options.ConfirmAll || isSafe(p.Method)) && !t.options.Live {
+			if alone && t.options.Noise && p.ID != "" && (t.options.ConfirmAll || isSafe(p.Method)) && !t.options.Live {
 				f.keep(candidate{Hash: key, ID: p.ID})
 			}
 		}

@@ -28,7 +28,7 @@ func rows(table *Table) map[string]Row {
 func TestFindsTheOneDifference(t *testing.T) {
 	falseAlarms := 0
 	for seed := range uint64(20) {
-		w := newWorld(t, seed, Options{}, differentPrice)
+		w := newWorld(t, seed, Options{Noise: true}, differentPrice)
 		w.pairs(2000, true)
 		w.confirm(seed)
 		table := w.tally.Table()
@@ -54,7 +54,7 @@ func TestFindsTheOneDifference(t *testing.T) {
 func TestFindsTheDifferenceWithinNoise(t *testing.T) {
 	found := 0
 	for seed := range uint64(20) {
-		w := newWorld(t, seed, Options{}, differentStock)
+		w := newWorld(t, seed, Options{Noise: true}, differentStock)
 		w.pairs(1000, true)
 		w.confirm(seed)
 		all := rows(w.tally.Table())
@@ -76,7 +76,7 @@ func TestFindsTheDifferenceWithinNoise(t *testing.T) {
 func TestNoFalseAlarms(t *testing.T) {
 	alarms := 0
 	for seed := range uint64(20) {
-		w := newWorld(t, 100+seed, Options{}, unchanged)
+		w := newWorld(t, 100+seed, Options{Noise: true}, unchanged)
 		w.pairs(300, true)
 		w.confirm(seed)
 		alarms += w.tally.Table().Diffs()
@@ -101,7 +101,7 @@ func add(w *world, id int, target, old, new, noise string) {
 }
 
 func TestClasses(t *testing.T) {
-	w := newWorld(t, 1, Options{}, nil)
+	w := newWorld(t, 1, Options{Noise: true}, nil)
 	for i := range 12 {
 		rare, flaky, always := 0, 0, i
 		if i == 3 {
@@ -131,7 +131,7 @@ func TestClasses(t *testing.T) {
 // TestEqualRequestsCountOnce has one request a thousand times: it proves
 // nothing, and counts as the majority of its pairs says.
 func TestEqualRequestsCountOnce(t *testing.T) {
-	w := newWorld(t, 1, Options{}, nil)
+	w := newWorld(t, 1, Options{Noise: true}, nil)
 	for i := range 1000 {
 		most, some := 1, 0
 		if i%10 == 0 {
@@ -194,6 +194,11 @@ func TestRequireEqual(t *testing.T) {
 	if table := w.tally.Table(); table.Pairs != 1 || table.Unequal != 2 {
 		t.Errorf("got %+v", table)
 	}
+	noise := New(Options{Noise: true})
+	noise.Add(&Pair{Method: []byte("GET"), Target: []byte("/"), Old: &compare.Response{}, New: &compare.Response{}, Diff: ok})
+	if table := noise.Table(); table.Pairs != 0 || table.Partial[NoTwin] != 1 {
+		t.Errorf("got %+v", table)
+	}
 }
 
 // TestLive reads a growing count all the time: it is tested where it has
@@ -201,7 +206,7 @@ func TestRequireEqual(t *testing.T) {
 func TestLive(t *testing.T) {
 	alarms, found := make(map[string]bool), 0
 	for seed := range uint64(10) {
-		w := newWorld(t, seed, Options{Live: true}, differentPrice)
+		w := newWorld(t, seed, Options{Noise: true, Live: true}, differentPrice)
 		for i := range 3000 {
 			old, new := w.response(oldVersion, i), w.response(newVersion, i)
 			w.tally.Add(&Pair{
@@ -229,7 +234,7 @@ func TestLive(t *testing.T) {
 }
 
 func TestKeysThatVaryLikeValues(t *testing.T) {
-	w := newWorld(t, 1, Options{}, nil)
+	w := newWorld(t, 1, Options{Noise: true}, nil)
 	for i := range 500 {
 		add(w, i, fmt.Sprint("/a?n=", i), fmt.Sprintf(`{"by":{"user-x%d":{"n":1}}}`, i), fmt.Sprintf(`{"by":{"user-x%d":{"n":2}}}`, i), fmt.Sprintf(`{"by":{"user-x%d":{"n":1}}}`, i))
 	}
@@ -244,7 +249,7 @@ func TestKeysThatVaryLikeValues(t *testing.T) {
 // TestBounded counts what never ends: every limit holds, and what is left out
 // is counted.
 func TestBounded(t *testing.T) {
-	w := newWorld(t, 1, Options{}, nil)
+	w := newWorld(t, 1, Options{Noise: true}, nil)
 	result := func(i int) *compare.Result {
 		return &compare.Result{Differences: []compare.Difference{
 			{Field: fmt.Sprintf("header X-%d", i), Kind: compare.Changed, Old: []byte("a"), New: []byte("b")},
@@ -286,14 +291,14 @@ func TestBounded(t *testing.T) {
 
 // TestMerge counts in three shards what one run counts: the tables agree.
 func TestMerge(t *testing.T) {
-	whole := newWorld(t, 5, Options{}, differentPrice)
+	whole := newWorld(t, 5, Options{Noise: true}, differentPrice)
 	whole.pairs(3000, true)
-	merged := New(Options{})
+	merged := New(Options{Noise: true})
 	var shards [3]*world
 	for k := range shards {
-		shards[k] = newWorld(t, 5, Options{}, nil)
+		shards[k] = newWorld(t, 5, Options{Noise: true}, nil)
 	}
-	copied := newWorld(t, 5, Options{}, differentPrice)
+	copied := newWorld(t, 5, Options{Noise: true}, differentPrice)
 	for i := range 3000 {
 		old, new := copied.response(oldVersion, i), copied.response(newVersion, i)
 		p := Pair{
@@ -308,7 +313,7 @@ func TestMerge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := New(Options{})
+		read := New(Options{Noise: true})
 		if err := json.Unmarshal(written, read); err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +334,7 @@ func TestMerge(t *testing.T) {
 		t.Error("requests to ask again are lost")
 	}
 	for _, bad := range []string{`{`, `{"endpoints":{"a":null}}`, `{"endpoints":{"a":{"fields":{"x":null},"properties":{"values":{},"names":{}}}}}`, `{"latency":{"old":"x"}}`} {
-		if err := json.Unmarshal([]byte(bad), New(Options{})); err == nil {
+		if err := json.Unmarshal([]byte(bad), New(Options{Noise: true})); err == nil {
 			t.Errorf("%s is taken", bad)
 		}
 	}
