@@ -26,7 +26,7 @@ func TestConnectionOnEachPath(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			dir := t.TempDir()
 			addr := caddytest.Addr(t)
-			directives := "blackhole {\n" + options + "record " + dir + "\n}"
+			directives := "blackhole {\n" + options + "record " + dir + " {\noriginal_uri X-Original-URI\n}\n}"
 			if path != "normal" {
 				directives = strings.Replace(directives, "{\n", "{\nexpress\n", 1)
 			}

@@ -4,6 +4,7 @@
 package blackhole
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/rand"
 	"fmt"
@@ -72,13 +73,113 @@ func TestChunkedWithTrailersAndExpect(t *testing.T) {
 	}
 }
 
-func TestIDAndTargetOfTheAncestor(t *testing.T) {
+// TestTargetOfAMirror holds who may say what the target was: nobody, unless
+// original_uri names the field, and then only what is one.
+func TestTargetOfAMirror(t *testing.T) {
+	for _, tc := range []struct{ option, original, want string }{
+		{"", "/admin/delete-all", "/mirror"},
+		{"original_uri X-Original-URI", "/real/path?x=1", "/real/path?x=1"},
+		{"original_uri x-real-target", "/real", "/mirror"},
+		{"original_uri X-Original-URI", "https://shop.test/real", "https://shop.test/real"},
+		{"original_uri X-Original-URI", "", "/mirror"},
+		{"original_uri X-Original-URI", "not a uri", "/mirror"},
+		{"original_uri X-Original-URI", "/with space", "/mirror"},
+		{"original_uri X-Original-URI", "real", "/mirror"},
+		{"original_uri X-Original-URI", "javascript:x", "/mirror"},
+		{"original_uri X-Original-URI", "//%zz", "/mirror"},
+		{"original_uri X-Original-URI\nredact x-original-uri", "/secret", "/mirror"},
+	} {
+		dir := t.TempDir()
+		_, addr := start(t, "blackhole {\nrecord "+dir+" {\n"+tc.option+"\n}\n}")
+		raw := "GET /mirror HTTP/1.1\r\nHost: h\r\nX-Request-ID: order-17\r\nX-Original-URI: " + tc.original + "\r\n\r\n"
+		_, conn := exchange(t, addr, "GET", raw)
+		if _, err := io.WriteString(conn, raw); err != nil { // express if it can
+			t.Fatal(err)
+		}
+		if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
+			t.Fatal(err)
+		}
+		stop(t)
+		got := records(t, dir)
+		if len(got) != 2 {
+			t.Fatalf("%s: got %d records", tc.option, len(got))
+		}
+		for _, r := range got {
+			if r.id != "order-17" || r.uri != tc.want || strings.Contains(fmt.Sprint(r), "/secret") {
+				t.Errorf("%q, %q: got %+v", tc.option, tc.original, r)
+			}
+		}
+	}
+}
+
+// TestRedactedWhereverItStands sends secrets in each place that a record has.
+func TestRedactedWhereverItStands(t *testing.T) {
 	dir := t.TempDir()
-	_, addr := start(t, "blackhole {\nrecord "+dir+"\n}")
-	exchange(t, addr, "GET", "GET /mirror HTTP/1.1\r\nHost: h\r\nX-Request-ID: order-17\r\nX-Original-URI: /real/path?x=1\r\n\r\n")
+	_, addr := start(t, `blackhole {
+		record `+dir+` {
+			redact Host X-Request-ID Authorization
+			redact_query token "odd name"
+			redact_json $.card.number $.items[*].code "$['odd name']"
+		}
+	}`)
+	send := func(conn net.Conn, kind, body string) {
+		fmt.Fprintf(conn, "POST http://secret.test/a?b=1&token=secret&odd%%20name=secret&c HTTP/1.1\r\nHost: secret.test\r\nX-Request-ID: secret\r\n"+
+			"Authorization: secret\r\nReferer: https://other.test/x?token=secret&y=2#z\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", kind, len(body), body)
+		if resp, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || resp.StatusCode != 200 {
+			t.Fatalf("got %v, error %v", resp, err)
+		}
+	}
+	conn := connect(t, addr, false)
+	bodies := []struct{ kind, body, want string }{
+		{"application/json", `{"card":{"number":"secret","cvc":1},"items":[{"code":12345,"n":1},{"code":{"x":["secret"]}}],"odd name":"secret"}`,
+			`{"card":{"number":"REDACTED","cvc":1},"items":[{"code":"REDACTED","n":1},{"code":"REDACTED"}],"odd name":"REDACTED"}`},
+		{"application/x-www-form-urlencoded", "user=me&token=secret", "user=me&token=REDACTED"},
+		{"text/plain", "nothing to hide", "nothing to hide"},
+	}
+	for _, tc := range bodies {
+		send(conn, tc.kind, tc.body)
+	}
 	stop(t)
-	if got := one(t, dir); got.id != "order-17" || got.uri != "/real/path?x=1" || !strings.Contains(got.headers, "X-Original-Uri: /real/path?x=1\r\n") {
-		t.Errorf("got %+v", got)
+	got := records(t, dir)
+	if len(got) != len(bodies) {
+		t.Fatalf("got %d records", len(got))
+	}
+	for i, r := range got {
+		if strings.Contains(fmt.Sprint(r), "secret") || r.host != "REDACTED" || r.uri != "http://REDACTED/a?b=1&token=REDACTED&odd%20name=REDACTED&c" || len(r.id) != 32 {
+			t.Errorf("got %+v", r)
+		}
+		if r.body != bodies[i].want || r.size != uint64(len(r.body)) || r.truncated ||
+			!strings.Contains(r.headers, fmt.Sprintf("Content-Length: %d\r\n", len(r.body))) || !strings.Contains(r.headers, "Referer: https://other.test/x?token=REDACTED&y=2#z\r\n") {
+			t.Errorf("got %+v, want the body %q", r, bodies[i].want)
+		}
+	}
+}
+
+// TestNoLineBreakReachesTheHeader has another handler make one.
+func TestNoLineBreakReachesTheHeader(t *testing.T) {
+	dir := t.TempDir()
+	onCaddysPath(t) // express is without other handlers
+	_, addr := start(t, "request_header Host {query.h}\nrequest_header X-Made {query.h}\nblackhole {\nrecord "+dir+"\n}")
+	exchange(t, addr, "GET", "GET /?h=a%0d%0aX-Injected:%20yes HTTP/1.1\r\nHost: h\r\n\r\n")
+	stop(t)
+	if got := one(t, dir); strings.Contains(got.headers, "\nX-Injected") || !strings.Contains(got.headers, "X-Made: a  X-Injected: yes\r\n") {
+		t.Errorf("got headers %q", got.headers)
+	}
+}
+
+// TestHintAtFieldsThatCaddyDrops holds what is said at load, and that it is true.
+func TestHintAtFieldsThatCaddyDrops(t *testing.T) {
+	const hint = "expected_underscore_headers"
+	for option, hinted := range map[string]bool{"": true, "{\nservers {\nexpected_underscore_headers X_Tenant_Id\n}\n}\n": false} {
+		dir := t.TempDir()
+		addr := caddytest.Addr(t)
+		s := caddytest.Run(t, option+site(addr, "blackhole {\nrecord "+dir+"\n}"))
+		exchange(t, addr, "GET", "GET / HTTP/1.1\r\nHost: h\r\nX_Tenant_Id: 7\r\n\r\n")
+		logs := s.Logs()
+		stop(t)
+		if got := one(t, dir); strings.Contains(logs, hint) != hinted || strings.Contains(got.headers, ": 7\r\n") == hinted {
+			t.Errorf("%q: got headers %q and the log\n%s", option, got.headers, logs)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
@@ -32,10 +33,13 @@ type Options = recorder.Options
 //		memory       <size>
 //		on_overflow  block | drop
 //		redact       <field>...
+//		redact_query <name>...
+//		redact_json  <path>...
+//		original_uri <field>
 //		mode         <octal>
 //	}
 //
-// keep and redact may be given more than once. A directory in which no files
+// keep and those of redacting may be given more than once. A directory in which no files
 // can be made is refused here already, where its line is known.
 func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
 	dir, err := words.Arg(d, words.Plain)
@@ -57,8 +61,11 @@ func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
 		"memory":       words.Value(&o.Memory, words.Positive(units.ParseSize)),
 		"on_overflow":  words.Value(&o.OnOverflow, recorder.ParseOverflow),
 		"redact":       words.List(&o.Redact, parseField),
+		"redact_query": words.List(&o.RedactQuery, words.Plain),
+		"redact_json":  words.List(&o.RedactJSON, parsePath),
+		"original_uri": words.Value(&o.OriginalURI, parseField),
 		"mode":         words.Value(&o.Mode, recorder.ParseMode),
-	}.Block(d, "record", "keep", "redact")
+	}.Block(d, "record", "keep", "redact", "redact_query", "redact_json")
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +100,12 @@ func parseMaxBody(text string) (units.Size, error) {
 
 // parseField reads the name of a header field.
 func parseField(text string) (string, error) { return text, units.CheckField(text, "") }
+
+// parsePath reads the path of a place in JSON.
+func parsePath(text string) (string, error) {
+	_, err := jsonpath.Parse(text)
+	return text, err
+}
 
 func parseDuration(text string) (recorder.Duration, error) {
 	duration, err := words.ParseDuration(text)

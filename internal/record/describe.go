@@ -4,8 +4,8 @@
 package record
 
 import (
-	"cmp"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -28,7 +28,7 @@ func Describe(d *Draft, r *http.Request) {
 	d.Proto = d.Text(r.Proto)
 	d.Remote = d.Text(r.RemoteAddr)
 	d.Scheme = d.Text(scheme(r.TLS != nil))
-	identify(d, r.RequestURI, first(r.Header["X-Original-Uri"]), first(r.Header["X-Request-Id"]))
+	identify(d, r.RequestURI, r.Header.Get)
 	if r.Host != "" {
 		d.AddField("Host", r.Host)
 	}
@@ -54,7 +54,7 @@ func DescribeExpress(d *Draft, x *express.Exchange) {
 	d.Proto = d.Text("HTTP/1.1")
 	d.Remote = d.Text(x.Remote)
 	d.Scheme = d.Text(scheme(x.TLS != nil))
-	identify(d, x.Target, x.Get("X-Original-URI"), x.Get("X-Request-ID"))
+	identify(d, x.Target, x.Get)
 	d.AddField("Host", x.Host)
 	for _, field := range x.Fields {
 		if !field.Is("Host") {
@@ -74,16 +74,32 @@ func DescribeResponseTrailers(d *Draft, trailer http.Header) {
 	eachField(d, trailer, d.AddResponseTrailer)
 }
 
-// identify fills in the target and the ID, by X-Original-URI and X-Request-ID if
-// the request has them: a proxy in front that mirrors it may have changed its
-// target.
-func identify(d *Draft, target, originalURI, requestID string) {
-	d.URI = d.Text(cmp.Or(originalURI, target))
-	if requestID == "" {
-		d.ID = d.NewID()
-	} else {
-		d.ID = d.Text(requestID)
+// identify fills in the target and the ID. A proxy in front that mirrors a
+// request may have changed its target, which it then has in the field of
+// original_uri; the ID is that of X-Request-ID. What is redacted is not taken.
+func identify(d *Draft, target string, get func(field string) string) {
+	if field := d.OriginalURI(); field != "" && !d.Redacts(field) {
+		if original := get(field); isTarget(original) {
+			target = original
+		}
 	}
+	d.URI = d.Text(target)
+	if id := get("X-Request-ID"); id != "" && !d.Redacts("X-Request-ID") {
+		d.ID = d.Text(id)
+	} else {
+		d.ID = d.NewID()
+	}
+}
+
+// isTarget reports whether text can be the target of a request.
+func isTarget(text string) bool {
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] == 0x7f {
+			return false
+		}
+	}
+	parsed, err := url.ParseRequestURI(text)
+	return err == nil && (text[0] == '/' || parsed.Host != "" && (parsed.Scheme == "http" || parsed.Scheme == "https"))
 }
 
 func eachField(d *Draft, fields http.Header, add func(name, value string)) {
@@ -92,13 +108,6 @@ func eachField(d *Draft, fields http.Header, add func(name, value string)) {
 			add(name, value)
 		}
 	}
-}
-
-func first(values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	return values[0]
 }
 
 func scheme(secure bool) string {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
@@ -143,6 +144,7 @@ func (r *Recorder) follow(ctx caddy.Context, logger *zap.Logger) error {
 	if err := events.On("started", onEvent(func() {
 		r.observer.logger.Store(logger)
 		r.Start()
+		hintAtDroppedFields(ctx, logger)
 	})); err != nil {
 		return err
 	}
@@ -151,6 +153,22 @@ func (r *Recorder) follow(ctx caddy.Context, logger *zap.Logger) error {
 			time.AfterFunc(exitPatience, r.StopWaiting)
 		}
 	}))
+}
+
+// hintAtDroppedFields logs that Caddy drops header fields before any handler
+// sees them, unless a server lists some that it does not.
+func hintAtDroppedFields(ctx caddy.Context, logger *zap.Logger) {
+	app, err := ctx.AppIfConfigured("http")
+	if err != nil {
+		return
+	}
+	for _, server := range app.(*caddyhttp.App).Servers {
+		if len(server.ExpectedUnderscoreHeaders)+len(server.ExpectedDotHeaders) > 0 {
+			return
+		}
+	}
+	logger.Info("header fields with an underscore or a dot in their names are not recorded: Caddy drops them, " +
+		"unless they are named in expected_underscore_headers or expected_dot_headers of the servers option")
 }
 
 // onEvent is a function that an event calls.

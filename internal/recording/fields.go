@@ -25,11 +25,20 @@ func withoutEmptyLine(lines []byte) []byte {
 	return fields
 }
 
-// AppendField adds the line of one header field to dst.
+// AppendField adds the line of one header field to dst. A line break within it,
+// which no message can carry but other handlers can make, becomes a space.
 func AppendField(dst []byte, name, value string) []byte {
+	from := len(dst)
 	dst = append(dst, name...)
 	dst = append(dst, ": "...)
 	dst = append(dst, value...)
+	if line := dst[from:]; bytes.IndexByte(line, '\n') >= 0 || bytes.IndexByte(line, '\r') >= 0 {
+		for i, c := range line {
+			if c == '\n' || c == '\r' {
+				line[i] = ' '
+			}
+		}
+	}
 	return append(dst, "\r\n"...)
 }
 

@@ -96,6 +96,12 @@ func (d *Draft) Text(s string) []byte {
 	return d.text[start:len(d.text):len(d.text)]
 }
 
+// OriginalURI returns the name of the header field that has the target, or "".
+func (d *Draft) OriginalURI() string { return d.recorder.options.OriginalURI }
+
+// Redacts reports whether the value of a header field is left out.
+func (d *Draft) Redacts(name string) bool { return d.recorder.redaction.has(name) }
+
 // NewID returns an ID that no other record has.
 func (d *Draft) NewID() []byte {
 	start := len(d.text)
@@ -120,14 +126,8 @@ func (d *Draft) AddField(name, value string) { d.Headers = d.addField(d.Headers,
 // AddTrailer adds a trailer field like AddField.
 func (d *Draft) AddTrailer(name, value string) { d.Trailers = d.addField(d.Trailers, name, value) }
 
-// redacted stands for a value that is not recorded.
-const redacted = "REDACTED"
-
 func (d *Draft) addField(lines []byte, name, value string) []byte {
-	if d.recorder.options.redacts(name) {
-		value = redacted
-	}
-	return recording.AppendField(lines, name, value)
+	return recording.AppendField(lines, name, d.recorder.redaction.value(name, value))
 }
 
 // giveBack ends the draft's claim on memory.
@@ -163,6 +163,7 @@ func (d *Draft) Add(ctx context.Context) {
 	if d.lost {
 		return
 	}
+	d.redact()
 	size := int64(recording.Size(&d.Request))
 	if size > recording.MaxRecord {
 		d.lost = true

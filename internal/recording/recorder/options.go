@@ -66,8 +66,24 @@ type Options struct {
 	OnOverflow Overflow `json:"on_overflow,omitzero"`
 
 	// Header and trailer fields whose values are recorded as `REDACTED`, in any
-	// case of letters. Default: none.
+	// case of letters, of requests and responses. `Host` is left out of targets,
+	// too, and `X-Request-ID` is not the record's ID. Default: none.
 	Redact []string `json:"redact,omitempty"`
+
+	// Parameters whose values are recorded as `REDACTED`: of queries, of those in
+	// fields like Referer and Location, and of forms in bodies. Default: none.
+	RedactQuery []string `json:"redact_query,omitempty"`
+
+	// Places in JSON bodies whose values are recorded as `"REDACTED"`, like
+	// `$.card.number`, `$.items[*].id` or `$['odd name']`, of requests and
+	// responses. Default: none.
+	RedactJSON []string `json:"redact_json,omitempty"`
+
+	// A header field that has the target that the client sent, where a proxy in
+	// front changes it: nginx's `mirror` does. Name one only if that proxy sets
+	// it: otherwise clients choose what is recorded. Default: the target as it
+	// was received.
+	OriginalURI string `json:"original_uri,omitempty"`
 
 	// The permissions of the files, in octal, whatever the umask is. Their owner
 	// may read and write them. Default: `0600`.
@@ -103,6 +119,16 @@ func (o *Options) Check() error {
 		return fmt.Errorf("max_body: must be from 1 byte to %d MiB, is %d bytes", MaxBody>>20, o.MaxBody)
 	case o.Memory <= 0:
 		return fmt.Errorf("memory: must be greater than 0, is %d", o.Memory)
+	}
+	for option, fields := range map[string][]string{"redact": o.Redact, "original_uri": {cmp.Or(o.OriginalURI, "none")}} {
+		for _, field := range fields {
+			if err := units.CheckField(field, ""); err != nil {
+				return fmt.Errorf("%s: %v", option, err)
+			}
+		}
+	}
+	if _, err := newRedaction(o); err != nil {
+		return fmt.Errorf("redact_json: %v", err)
 	}
 	return nil
 }
@@ -140,14 +166,4 @@ func CheckDir(dir string) error {
 		}
 		return nil
 	}
-}
-
-// redacts reports whether the value of a field is to be left out.
-func (o *Options) redacts(name string) bool {
-	for _, redacted := range o.Redact {
-		if strings.EqualFold(name, redacted) {
-			return true
-		}
-	}
-	return false
 }

@@ -24,6 +24,7 @@ import (
 // the directory before it is started or has a first draft.
 type Recorder struct {
 	options   Options
+	redaction redaction
 	batchSize int
 	troubles  *troubles
 	budget    *budget
@@ -59,7 +60,8 @@ func New(options Options, observer Observer) *Recorder {
 		// Batches of an eighth let files come close to their size.
 		batchSize: int(max(1, min(largestBatch, int64(options.RotateSize)/8))),
 	}
-	close(r.finished) // none runs
+	close(r.finished)                         // none runs
+	r.redaction, _ = newRedaction(&r.options) // Check has found no fault
 	r.budget = newBudget(int64(options.Memory), options.OnOverflow.drop, r.flushIdle)
 	r.drafts.New = func() any { return new(Draft) }
 	r.batches.New = func() any { return &batch{records: make([]byte, 0, r.batchSize)} }
