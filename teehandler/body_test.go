@@ -37,7 +37,7 @@ func sumOf(body string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(b
 // unknownLength hides the length of a body, so that it goes out in chunks.
 type unknownLength struct{ io.Reader }
 
-// clients gives a client per protocol, all for the same two sites.
+// clients returns a client per protocol, all for the same two sites.
 func clients(t *testing.T) map[string]*http.Client {
 	insecure := &tls.Config{InsecureSkipVerify: true}
 	h2c := &http2.Transport{AllowHTTP: true, DialTLSContext: func(ctx context.Context, network, addr string, _ *tls.Config) (net.Conn, error) {

@@ -201,7 +201,7 @@ func atLeast(least int) func(string) (int, error) {
 	return func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < least {
-			return 0, fmt.Errorf("'%s' is not a number from %d", text, least)
+			return 0, fmt.Errorf("'%s' is not valid: expected a number of at least %d", text, least)
 		}
 		return n, nil
 	}
@@ -209,7 +209,7 @@ func atLeast(least int) func(string) (int, error) {
 
 func parseOff(text string) (string, error) {
 	if text != "off" {
-		return "", fmt.Errorf("'%s' is unknown: only off can be given", text)
+		return "", fmt.Errorf("'%s' is not valid: expected off", text)
 	}
 	return text, nil
 }

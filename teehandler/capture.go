@@ -13,7 +13,7 @@ import (
 
 // capture is the body that the primary reads. It keeps what passes, and can
 // read on where the primary does not. The primary may read from a goroutine
-// that outlives its answer, as reverse_proxy's transport does.
+// that outlives its response, as reverse_proxy's transport does.
 //
 // What it has to know of the request it knows from the start, as handlers
 // behind the tee may change the request.
@@ -60,7 +60,7 @@ func newCapture(r *http.Request, s *snapshot, limit int64, done func()) *capture
 	}
 }
 
-// Read gives the primary what the client sent, as soon as it is there.
+// Read returns the primary what the client sent, as soon as it is there.
 func (c *capture) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +142,7 @@ func (c *capture) readLocked(n int64) (more bool) {
 	return c.state == capturing && c.err == nil
 }
 
-// dropped tells why there is no copy of the body, or none. It waits for a read
+// dropped returns why there is no copy of the body, or none. It waits for a read
 // of the primary's going on.
 func (c *capture) dropped() outcome {
 	c.mu.Lock()
@@ -161,7 +161,7 @@ const (
 	broken                 // it has no proper end
 )
 
-// dropped tells why there is no copy of a body whose capture ended so, or none.
+// dropped returns why there is no copy of a body whose capture ended so, or none.
 func (s captureState) dropped() outcome {
 	switch s {
 	case complete:

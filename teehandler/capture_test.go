@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// slowBody says when it is read, and gives what it is told to until it is closed.
+// slowBody reports when it is read, and returns what it has to until it is closed.
 type slowBody struct {
 	read   chan struct{}
 	give   chan string

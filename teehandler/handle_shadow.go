@@ -35,10 +35,10 @@ func (s *handleShadow) exchange(copied *snapshot, deadline time.Time) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	w := &discardingWriter{header: make(http.Header), room: maxShadowResponse}
+	w := &discardingWriter{header: make(http.Header), left: maxShadowResponse}
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, copied.origin.server)
 	err = s.serve(w, r)
-	status, stopped := w.answer()
+	status, stopped := w.result()
 	switch {
 	case stopped: // on purpose
 		return status, nil
@@ -106,7 +106,7 @@ type discardingWriter struct {
 
 	mu     sync.Mutex
 	status int
-	room   int64
+	left   int64 // how much it still takes
 }
 
 func (w *discardingWriter) Header() http.Header { return w.header }
@@ -123,8 +123,8 @@ func (w *discardingWriter) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.room -= int64(len(p))
-	if w.room < 0 {
+	w.left -= int64(len(p))
+	if w.left < 0 {
 		return 0, errEnough
 	}
 	return len(p), nil
@@ -133,12 +133,12 @@ func (w *discardingWriter) Write(p []byte) (int, error) {
 // Flush lets handlers stream: there is nobody to wait for it.
 func (w *discardingWriter) Flush() {}
 
-// answer gives the status, 0 if there was none, and tells whether the handlers
+// result returns the status, 0 if there was none, and reports whether the handlers
 // were stopped since they had written enough.
-func (w *discardingWriter) answer() (status int, stopped bool) {
+func (w *discardingWriter) result() (status int, stopped bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.status, w.room < 0
+	return w.status, w.left < 0
 }
 
 var errEnough = errors.New("enough of the shadow's response was read")

@@ -24,7 +24,7 @@ import (
 // awaiting is told by handlers that await the shutdown of their server.
 var awaiting = make(chan struct{})
 
-// trouble is a handler that does what its kind says.
+// trouble is a handler that behaves as its kind names.
 type trouble struct {
 	Kind string `json:"kind,omitempty"`
 }

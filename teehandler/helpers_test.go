@@ -105,7 +105,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// wait gives the requests that came once there are n of them.
+// wait returns the requests that came once there are n of them.
 func (u *upstream) wait(n int) []received {
 	u.t.Helper()
 	stop := time.AfterFunc(patience, u.more.Broadcast)
@@ -146,7 +146,7 @@ func (u *upstream) count() int {
 
 func (u *upstream) addr() string { return u.Listener.Addr().String() }
 
-// teeName gives the running test's tee a name of its own, since metrics count
+// teeName returns the running test's tee a name of its own, since metrics count
 // on from test to test.
 func teeName(t testing.TB) string {
 	name, _ := teeNames.LoadOrStore(t, fmt.Sprintf("%s_%d", strings.ReplaceAll(t.Name(), "/", "_"), teeNumber.Add(1)))
@@ -174,7 +174,7 @@ func teeSite(t testing.TB, addr, primary, shadow, options string) string {
 	return site(addr, fmt.Sprintf("tee %s {\nname %s\n%s\n}\nreverse_proxy %s", shadow, teeName(t), options, primary))
 }
 
-// outcomes gives what became of the copies of the test's tee, by name.
+// outcomes returns what became of the copies of the test's tee, by name.
 func outcomesOf(t testing.TB, shadow string) map[string]int {
 	counts := make(map[string]int)
 	for o := none + 1; o < outcomes; o++ {
@@ -230,7 +230,7 @@ func eventually(t testing.TB, what string, check func() (state string, ok bool))
 	}
 }
 
-// get fetches a URL and gives status and body.
+// get fetches a URL and returns status and body.
 func get(t testing.TB, client *http.Client, url string) (int, string) {
 	t.Helper()
 	resp, err := client.Get(url)
@@ -278,7 +278,7 @@ func dial(t testing.TB, addr string) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-// speak sends bytes on a new connection and gives the response.
+// speak sends bytes on a new connection and returns the response.
 func speak(t testing.TB, addr, request string) (int, string) {
 	t.Helper()
 	conn, br := dial(t, addr)
@@ -293,7 +293,7 @@ func speak(t testing.TB, addr, request string) (int, string) {
 	return drain(t, resp)
 }
 
-// run starts Caddy and gives the address to talk to.
+// run starts Caddy and returns the address to talk to.
 func run(t testing.TB, caddyfile func(addr string) string) (*caddytest.Server, string) {
 	t.Helper()
 	addr := caddytest.Addr(t)

@@ -68,7 +68,7 @@ var outcomeNames = [outcomes]string{
 	droppedLoop:           "dropped_loop",
 }
 
-// sentWith gives the outcome of a copy that was answered.
+// sentWith returns the outcome of a copy that got a response.
 func sentWith(status int) outcome {
 	switch {
 	case status < 200:
@@ -84,7 +84,7 @@ func sentWith(status int) outcome {
 	}
 }
 
-// failedWith returns the outcome of a copy that was not answered.
+// failedWith returns the outcome of a copy that got none.
 func failedWith(err error) outcome {
 	if _, ok := errors.AsType[*panicError](err); ok {
 		return failedPanic
@@ -124,7 +124,7 @@ func isTimeout(err error) bool {
 	return ok && timeout.Timeout()
 }
 
-// durationBuckets reach from a cached answer to the longest sensible timeout.
+// durationBuckets reach from a cached response to the longest sensible timeout.
 var durationBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
 // collectors count on across reloads.
@@ -141,7 +141,7 @@ var collectors = struct {
 	}, []string{"tee", "shadow", "outcome"}),
 	shadowDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "caddy", Subsystem: "tee", Name: "shadow_duration_seconds",
-		Help:    "How long a shadow took to answer a copy in full.",
+		Help:    "How long a shadow took to respond to a copy in full.",
 		Buckets: durationBuckets,
 	}, []string{"tee", "shadow"}),
 	primaryDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{

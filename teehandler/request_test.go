@@ -19,7 +19,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-// rawUpstream answers every request and gives the bytes of each header.
+// rawUpstream responds to every request and keeps the bytes of each header.
 func rawUpstream(t testing.TB) (addr string, heads chan string) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

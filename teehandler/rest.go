@@ -83,7 +83,7 @@ func (w *guardedWriter) FlushError() error {
 }
 
 // EnableFullDuplex is what a primary asks for that goes on reading after it has
-// begun to answer. net/http leaves the body alone then.
+// begun to respond. net/http leaves the body alone then.
 func (w *guardedWriter) EnableFullDuplex() error {
 	w.guarded = true
 	return http.NewResponseController(w.ResponseWriter).EnableFullDuplex()
@@ -134,10 +134,10 @@ func (c *capture) remaining() int64 {
 	return max(1, c.length-int64(len(c.buf)))
 }
 
-// takeRest reads what the primary has left of the body. A response that tells
-// its length and has left keeps nobody waiting, unless its client waits for the
+// takeRest reads what the primary has left of the body. A response with a
+// length and has left keeps nobody waiting, unless its client waits for the
 // end of the connection.
-func (c *capture) takeRest(control *http.ResponseController, response http.Header, answered bool, s *shutdown) {
+func (c *capture) takeRest(control *http.ResponseController, response http.Header, responded bool, s *shutdown) {
 	c.takeOver(control, restGrace)
 	if c.remaining() == 0 || c.expects && c.untouched() {
 		return // reading on would ask the client to send its body
@@ -149,7 +149,7 @@ func (c *capture) takeRest(control *http.ResponseController, response http.Heade
 		}
 	}
 	// whatever the protocol, what is there of the response need not wait
-	left := answered && response.Get("Content-Length") != "" && control.Flush() == nil
+	left := responded && response.Get("Content-Length") != "" && control.Flush() == nil
 	if left && c.http1 && !c.closes {
 		// over HTTP/2 and 3 the stream has to be ended still
 		c.readWhileItComes(control, s)

@@ -5,16 +5,19 @@ package teehandler
 
 import (
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync/atomic"
 
+	"github.com/cespare/xxhash/v2"
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/time/rate"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
-	"github.com/caddy-rehearsal/rehearsal/teehandler/sampling"
 )
 
 // SampleBy is the key of a request that decides whether it is copied. As text
@@ -44,7 +47,7 @@ func (s SampleBy) MarshalText() ([]byte, error) {
 	return []byte(strings.TrimSpace(s.kind + " " + s.name)), nil
 }
 
-// key gives the request's key, or false if it has none.
+// key returns the request's key, or false if it has none.
 func (s *SampleBy) key(r *http.Request) (string, bool) {
 	switch s.kind {
 	case "client_ip":
@@ -69,7 +72,7 @@ func (s *SampleBy) key(r *http.Request) (string, bool) {
 
 // sampler chooses the requests that are copied, once for all shadows.
 type sampler struct {
-	share *sampling.Share
+	share *share
 	by    *SampleBy
 	limit *rate.Limiter // nil: none
 }
@@ -77,9 +80,9 @@ type sampler struct {
 func newSampler(percent *units.Percent, by *SampleBy, limit Rate) *sampler {
 	s := &sampler{by: by}
 	if percent == nil {
-		s.share = sampling.NewShare(100)
+		s.share = newShare(100)
 	} else {
-		s.share = sampling.NewShare(float64(*percent))
+		s.share = newShare(float64(*percent))
 	}
 	if limit > 0 {
 		s.limit = limit.limiter()
@@ -87,15 +90,77 @@ func newSampler(percent *units.Percent, by *SampleBy, limit Rate) *sampler {
 	return s
 }
 
-// wants tells whether the request belongs to the share.
+// wants reports whether the request belongs to the share.
 func (s *sampler) wants(r *http.Request) bool {
 	if s.by != nil {
 		if key, ok := s.by.key(r); ok {
-			return s.share.Key(key)
+			return s.share.key(key)
 		}
 	}
-	return s.share.Next()
+	return s.share.next()
 }
 
-// allows tells whether the rate limit has room for another request.
+// allows reports whether the rate limit has room for another request.
 func (s *sampler) allows() bool { return s.limit == nil || s.limit.Allow() }
+
+// goldenRatio is the fractional part of the golden ratio in units of 2^-64.
+const goldenRatio = 0x9E3779B97F4A7C15
+
+// share takes a share of what it is asked about.
+//
+// Multiples of the golden ratio fill the unit interval more evenly than chance
+// does, so every stretch of n requests has its share of n to within a few
+// requests. Unlike every tenth request, the ones taken follow no period that
+// the traffic could have as well.
+type share struct {
+	below    uint64
+	all      bool
+	position atomic.Uint64
+}
+
+// newShare returns a share from a percentage within 0 and 100.
+func newShare(percent float64) *share {
+	return &share{
+		below: uint64(percent / 100 * math.MaxUint64 * (1 - 0x1p-53)),
+		all:   percent >= 100,
+	}
+}
+
+// next reports whether the next request is taken.
+func (s *share) next() bool {
+	if s.all {
+		return true
+	}
+	return s.below > 0 && s.position.Add(goldenRatio) < s.below
+}
+
+// key reports whether what has this key is taken: always the same for the same
+// key and share, on every machine and after every restart. What a smaller
+// share takes, a larger one takes as well.
+func (s *share) key(key string) bool {
+	return s.all || xxhash.Sum64String(key) < s.below
+}
+
+// Rate is a number of requests per second, as text `50/s` or `0.5/s`.
+type Rate float64
+
+// UnmarshalText reads the rate and refuses what is not positive.
+func (r *Rate) UnmarshalText(text []byte) error {
+	number, ok := strings.CutSuffix(string(text), "/s")
+	f, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(f > 0) || math.IsInf(f, 1) {
+		return fmt.Errorf("'%s' is not a rate: expected requests per second, like 50/s", text)
+	}
+	*r = Rate(f)
+	return nil
+}
+
+// MarshalText writes the rate as text.
+func (r Rate) MarshalText() ([]byte, error) {
+	return []byte(strconv.FormatFloat(float64(r), 'f', -1, 64) + "/s"), nil
+}
+
+// limiter allows one second's worth at once.
+func (r Rate) limiter() *rate.Limiter {
+	return rate.NewLimiter(rate.Limit(r), int(math.Ceil(min(float64(r), math.MaxInt32))))
+}

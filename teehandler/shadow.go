@@ -20,18 +20,18 @@ import (
 
 // exchanger is one way to reach a shadow.
 type exchanger interface {
-	// exchange sends a copy and gives the status of the answer, which it has
+	// exchange sends a copy and returns the status of the response, which it has
 	// read and thrown away.
 	exchange(copied *snapshot, deadline time.Time) (status int, err error)
 
-	// close gives up what is kept for further copies.
+	// close returns up what is kept for further copies.
 	close()
 }
 
 // maxShadowResponse is how much of a shadow's response body is read.
 const maxShadowResponse = 8 << 20
 
-// mostRest is how long a worker at most leaves a shadow alone whose answer was
+// mostRest is how long a worker at most leaves a shadow alone whose response was
 // late. Such a shadow keeps all workers waiting, and without rests of different
 // lengths they would all give up and connect again in the same moment, over and
 // over, which the primary could feel.
@@ -132,9 +132,9 @@ func (s *shadow) accept(copied *snapshot, deadline time.Time) {
 	unfinished.Add(1)
 	if !s.queue.offer(job{copied: copied, deadline: deadline}) {
 		copied.release()
+		s.trouble("dropping copies: too many are waiting", nil)
 		s.metrics.count(droppedQueue)
 		unfinished.Add(-1)
-		s.trouble("dropping copies: too many are waiting", nil)
 	}
 }
 
@@ -151,8 +151,8 @@ func (s *shadow) send(j job) (late bool) {
 	defer j.copied.release()
 	start := time.Now()
 	if !start.Before(j.deadline) {
-		s.metrics.count(timedOut)
 		s.trouble("copy waited too long", nil)
+		s.metrics.count(timedOut)
 		return false
 	}
 	s.metrics.inFlight.Inc()
@@ -160,8 +160,8 @@ func (s *shadow) send(j job) (late bool) {
 	s.metrics.inFlight.Dec()
 	if err != nil {
 		failed := failedWith(err)
-		s.metrics.count(failed)
 		s.trouble("sending copy", err)
+		s.metrics.count(failed)
 		return failed == timedOut
 	}
 	s.metrics.duration.Observe(time.Since(start).Seconds())

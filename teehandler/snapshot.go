@@ -6,10 +6,13 @@ package teehandler
 import (
 	"crypto/tls"
 	"net/http"
+	"net/url"
 	"sync"
 	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // snapshot is a request as the tee saw it, before any handler behind the tee
@@ -106,7 +109,7 @@ func sizeOf(header http.Header) (bytes int) {
 // share keeps the snapshot for one more user.
 func (s *snapshot) share() { s.holders.Add(1) }
 
-// release gives up the snapshot. The last one to do so recycles it.
+// release returns up the snapshot. The last one to do so recycles it.
 func (s *snapshot) release() {
 	if s.holders.Add(-1) > 0 {
 		return
@@ -126,4 +129,54 @@ func (s *snapshot) release() {
 	if cap(fields) <= maxPooledBody {
 		snapshots.Put(s)
 	}
+}
+
+// maxHeld is how many bytes of requests a tee holds for its copies, or max_body
+// if that is more.
+var maxHeld int64 = 256 << 20
+
+// memory counts the bytes of the requests whose copies are being received, wait
+// or are being sent, so that clients cannot fill the server while a shadow is
+// slow. Shadows share a request, which counts once.
+type memory struct {
+	limit int64
+	held  atomic.Int64
+}
+
+// full reports whether nothing more is to be held.
+func (m *memory) full() bool { return m.held.Load() >= m.limit }
+
+// keep counts bytes that the snapshot holds until it is released.
+func (s *snapshot) keep(bytes int) {
+	s.held += int64(bytes)
+	s.memory.held.Add(int64(bytes))
+}
+
+// giveBack is called when the snapshot holds nothing any more.
+func (s *snapshot) giveBack() {
+	s.memory.held.Add(-s.held)
+	s.held = 0
+}
+
+// rawTarget returns the request's target as the tee sees it: byte for byte what
+// the client sent, as long as no handler has changed the URL.
+func rawTarget(r *http.Request) string {
+	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
+	if ok && !sameTarget(r.URL, original.URL) {
+		return r.URL.RequestURI()
+	}
+	if !ok || original.RequestURI == "" {
+		return r.URL.RequestURI()
+	}
+	return http1.OriginForm(original.RequestURI)
+}
+
+func sameTarget(a, b *url.URL) bool {
+	return b != nil && a.Path == b.Path && a.RawPath == b.RawPath && a.RawQuery == b.RawQuery &&
+		a.Opaque == b.Opaque && a.ForceQuery == b.ForceQuery
+}
+
+// sendable reports whether a request line can carry the method and target.
+func sendable(method, target string) bool {
+	return http1.IsTarget(target) && http1.IsToken(method)
 }

@@ -58,7 +58,7 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(s), 10), nil
 }
 
-// wanted tells whether a request that was answered so is to be copied.
+// wanted reports whether a request with this response is to be copied.
 func (h *Handler) wanted(status int) bool {
 	for _, s := range h.OnlyStatus {
 		if caddyhttp.StatusCodeMatches(status, int(s)) {
@@ -96,14 +96,14 @@ func (w *statusWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// implicit is what a handler that gives no status means.
+// implicit is what a handler without a status means.
 func (w *statusWriter) implicit() {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
 }
 
-// final gives the status of a response after the primary returned err. Nothing
+// final returns the status of a response after the primary returned err. Nothing
 // written means that the error routes answer, or an empty 200.
 func (w *statusWriter) final(err error) int {
 	if w.status == 0 && err != nil {

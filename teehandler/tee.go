@@ -30,11 +30,11 @@ func init() {
 
 // Handler copies requests to shadow systems.
 //
-// The primary is whatever handler comes next. It gets its requests and gives
-// its responses as if the tee was not there. Each shadow gets a copy of the
+// The primary is whatever handler comes next. It gets its requests and
+// responds as if the tee was not there. Each shadow gets a copy of the
 // request as the tee saw it: method, raw target, header, Host and body,
 // without hop-by-hop fields and `Expect`, and marked by an `X-Rehearsal-Copy`
-// field with the tee's name. What a shadow answers is read and thrown away.
+// field with the tee's name. What a shadow responds is read and thrown away.
 // Upgrades and CONNECT are not copied.
 type Handler struct {
 	// The tee's name in metrics, logs and the mark on copies. A tee makes no
@@ -88,7 +88,9 @@ type Handler struct {
 	// Changes to the header of copies. Placeholders are replaced.
 	HeaderUp *headers.HeaderOps `json:"header_up,omitempty"`
 
-	// Adds the client's address to `X-Forwarded-For` and `Forwarded` of copies.
+	// Sets `X-Forwarded-For`, `-Proto` and `-Host` of copies as `reverse_proxy`
+	// does, and `Forwarded`: what the client has put there stays only if it is one
+	// of the server's trusted proxies.
 	ForwardClientIP bool `json:"forward_client_ip,omitempty"`
 
 	// Uses a new connection for every copy sent to a URL.
@@ -191,7 +193,7 @@ func (h *Handler) check() error {
 	case h.MaxBody != nil && *h.MaxBody < 0:
 		return fmt.Errorf("max_body %d is negative", *h.MaxBody)
 	case h.Body != "" && h.Body != "off":
-		return fmt.Errorf("body '%s' is unknown: only off can be given", h.Body)
+		return fmt.Errorf("body '%s' is not valid: expected off", h.Body)
 	case h.Host != "" && setsHost(h.HeaderUp):
 		return errors.New("host and a header_up of Host exclude one another")
 	}
@@ -234,12 +236,12 @@ func (h *Handler) servePrimary(w http.ResponseWriter, r *http.Request, next cadd
 	return err
 }
 
-// complete tells whether all that a copy is made of is known already.
+// complete reports whether all that a copy is made of is known already.
 func (h *Handler) complete(r *http.Request) bool {
 	return len(h.OnlyStatus) == 0 && (r.ContentLength == 0 || h.Body != "")
 }
 
-// refuse tells why a request that was chosen is not copied, or none. The rate
+// refuse returns why a request that was chosen is not copied, or none. The rate
 // limit comes last, so that what is refused anyway takes nothing of it.
 func (h *Handler) refuse(r *http.Request, target string) outcome {
 	switch {
@@ -257,7 +259,7 @@ func (h *Handler) refuse(r *http.Request, target string) outcome {
 	return none
 }
 
-// send hands a complete copy to every shadow and gives it up.
+// send hands a complete copy to every shadow and releases it.
 func (h *Handler) send(copied *snapshot) {
 	deadline := time.Now().Add(h.timeout)
 	for _, s := range h.shadows {

@@ -59,7 +59,7 @@ func (h *Handler) newURLShadow(rawURL string, trust *tls.Config) (*urlShadow, er
 	return s, nil
 }
 
-// tlsConfig gives the TLS configuration of all shadows. It can be made only
+// tlsConfig returns the TLS configuration of all shadows. It can be made only
 // once, as loading the certificate pool takes it out of the options.
 func (h *Handler) tlsConfig(ctx caddy.Context) (*tls.Config, error) {
 	if h.TLS == nil {
@@ -122,6 +122,14 @@ func (s *urlShadow) appendHead(dst []byte, copied *snapshot) []byte {
 	return append(appendLength(dst, copied), "\r\n"...)
 }
 
+// joinTarget puts a shadow's base path before the target.
+func joinTarget(dst []byte, base, target string) []byte {
+	if base != "" && target != "*" {
+		dst = append(dst, base...)
+	}
+	return append(dst, target...)
+}
+
 // appendLength announces the body, and its absence where the request or its
 // method lets a server expect one.
 func appendLength(dst []byte, copied *snapshot) []byte {
@@ -165,7 +173,7 @@ func chunkedEnd(copied *snapshot) []byte {
 	return append(end, "\r\n"...)
 }
 
-// address is what a shadow's URL says.
+// address is a shadow's URL in parts.
 type address struct {
 	network, dial string
 	secure        bool

@@ -23,7 +23,7 @@ type watch struct {
 // serveWatched lets the primary serve a request while it is watched.
 func (h *Handler) serveWatched(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, copied *snapshot) error {
 	watch := &watch{handler: h, copied: copied, control: http.NewResponseController(w)}
-	reason := none // a primary that aborts gives none
+	reason := none // that of a primary that aborts
 	original := r.Body
 	defer func() {
 		r.Body = original
@@ -31,7 +31,7 @@ func (h *Handler) serveWatched(w http.ResponseWriter, r *http.Request, next cadd
 	}()
 	w = watch.start(w, r)
 	err := h.servePrimary(w, r, next)
-	reason = watch.answered(w, r, err)
+	reason = watch.responded(w, r, err)
 	return err
 }
 
@@ -53,16 +53,16 @@ func (t *watch) start(w http.ResponseWriter, r *http.Request) http.ResponseWrite
 }
 
 // bodyComplete is called when all of the body was captured, while the primary
-// still reads it: the copy leaves at once, unless the answer decides.
+// still reads it: the copy leaves at once, unless the response decides.
 func (t *watch) bodyComplete() {
 	if t.status == nil {
 		t.send()
 	}
 }
 
-// answered is called when the primary is done. It tells why the copy is to be
+// responded is called when the primary is done. It returns why the copy is to be
 // dropped if it is not sent.
-func (t *watch) answered(w http.ResponseWriter, r *http.Request, err error) outcome {
+func (t *watch) responded(w http.ResponseWriter, r *http.Request, err error) outcome {
 	if t.status != nil && !t.handler.wanted(t.status.final(err)) {
 		return droppedStatus
 	}

@@ -96,7 +96,7 @@ func (c *Client) sendOnce(m *Message, now, deadline time.Time) (Response, error)
 	return resp, err
 }
 
-// errUnsent says that the server has not looked at the request.
+// errUnsent is the error where the server has not looked at the request.
 var errUnsent = errors.New("the connection had ended")
 
 // repeatable reports whether a request whose connection had ended may be sent

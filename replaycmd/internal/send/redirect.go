@@ -29,7 +29,7 @@ func (c *Client) follow(m *Message, resp Response, deadline time.Time) (Response
 		from := at.url(m)
 		to, err := from.Parse(resp.Location)
 		if err != nil {
-			return resp, nil // nowhere to follow it to: the redirect is the answer
+			return resp, nil // nowhere to follow it to: the redirect is the response
 		}
 		leaves := !strings.EqualFold(to.Host, from.Host) || to.Scheme != from.Scheme
 		if leaves && !at.serves(to) {
@@ -81,7 +81,7 @@ func (c *Client) serves(u *url.URL) bool {
 	return err == nil && target.TLS == c.dialer.target.TLS && target.Address == c.dialer.target.Address
 }
 
-// redirect writes the request that follows an answer: a GET without a body where
+// redirect writes the request that follows a response: a GET without a body where
 // browsers make it one, and no credentials for another host.
 func redirect(next, m *Message, status int, to *url.URL, leaves bool) error {
 	r := recording.Request{Method: m.Method, URI: []byte(to.RequestURI()), Host: []byte(to.Host), Body: m.Body, Trailers: m.trailers}

@@ -162,7 +162,7 @@ func (m *Message) finish(out []byte, r *recording.Request, targetLen, hostLen in
 	m.trailers = out[trailersAt:trailersEnd]
 }
 
-// appendFraming writes the field that says where the body ends, under the
+// appendFraming writes the field that frames the body, under the
 // recorded spelling of its name if that is the right one.
 func (m *Message) appendFraming(out, name []byte, length int) []byte {
 	if m.Chunked {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package sampling
+package teehandler
 
 import (
 	"math"
@@ -11,10 +11,10 @@ import (
 
 func TestNextTakesItsShareOfEveryStretch(t *testing.T) {
 	for _, percent := range []float64{0.1, 1, 10, 12.5, 33.3, 50, 75, 99.9} {
-		s := NewShare(percent)
+		s := newShare(percent)
 		taken := 0
 		for n := 1; n <= 100_000; n++ {
-			if s.Next() {
+			if s.next() {
 				taken++
 			}
 			if want := percent / 100 * float64(n); math.Abs(float64(taken)-want) > 4 {
@@ -26,10 +26,10 @@ func TestNextTakesItsShareOfEveryStretch(t *testing.T) {
 
 func TestNextFollowsNoShortPeriod(t *testing.T) {
 	const period = 10
-	s := NewShare(10)
+	s := newShare(10)
 	var taken [period]int
 	for n := range 100_000 {
-		if s.Next() {
+		if s.next() {
 			taken[n%period]++
 		}
 	}
@@ -41,32 +41,32 @@ func TestNextFollowsNoShortPeriod(t *testing.T) {
 }
 
 func TestEdges(t *testing.T) {
-	none, all := NewShare(0), NewShare(100)
+	none, all := newShare(0), newShare(100)
 	for n := range 10_000 {
 		key := strconv.Itoa(n)
-		if none.Next() || none.Key(key) {
+		if none.next() || none.key(key) {
 			t.Fatal("0% took something")
 		}
-		if !all.Next() || !all.Key(key) {
+		if !all.next() || !all.key(key) {
 			t.Fatal("100% left something out")
 		}
 	}
 }
 
 func TestKeyIsStickyAndGrows(t *testing.T) {
-	small, large := NewShare(10), NewShare(25)
-	again := NewShare(10)
+	small, large := newShare(10), newShare(25)
+	again := newShare(10)
 	taken := 0
 	for n := range 100_000 {
 		key := "session-" + strconv.Itoa(n)
-		in := small.Key(key)
+		in := small.key(key)
 		if in {
 			taken++
 		}
-		if again.Key(key) != in {
+		if again.key(key) != in {
 			t.Fatalf("%s is decided differently the second time", key)
 		}
-		if in && !large.Key(key) {
+		if in && !large.key(key) {
 			t.Fatalf("%s is in 10%% but not in 25%%", key)
 		}
 	}
@@ -76,8 +76,8 @@ func TestKeyIsStickyAndGrows(t *testing.T) {
 }
 
 func BenchmarkNext(b *testing.B) {
-	s := NewShare(10)
+	s := newShare(10)
 	for b.Loop() {
-		s.Next()
+		s.next()
 	}
 }

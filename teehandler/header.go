@@ -4,13 +4,19 @@
 package teehandler
 
 import (
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // The two special values of the host option.
@@ -19,17 +25,17 @@ const (
 	hostTarget   = "target"
 )
 
-// rewrites tells whether copies differ from the request in Host or header.
+// rewrites reports whether copies differ from the request in Host or header.
 func (h *Handler) rewrites() bool {
 	return h.HeaderUp != nil || h.ForwardClientIP || h.fixedHost()
 }
 
-// fixedHost tells whether all copies have the same configured Host.
+// fixedHost reports whether all copies have the same configured Host.
 func (h *Handler) fixedHost() bool {
 	return h.Host != "" && h.Host != hostPreserve && h.Host != hostTarget
 }
 
-// rewrite gives the header of the copy, and sets its Host. It has to happen
+// rewrite returns the header of the copy, and sets its Host. It has to happen
 // while the request lives, as placeholders look into it.
 func (h *Handler) rewrite(r *http.Request, s *snapshot, named []string) http.Header {
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
@@ -53,7 +59,7 @@ func (h *Handler) rewrite(r *http.Request, s *snapshot, named []string) http.Hea
 	return header
 }
 
-// setsHost tells whether the operations concern Host.
+// setsHost reports whether the operations concern Host.
 func setsHost(ops *headers.HeaderOps) bool {
 	if ops == nil {
 		return false
@@ -131,8 +137,95 @@ func forwardedNode(ip string) string {
 
 // quoted writes a value as a token, or as a quoted string if it is none.
 func quoted(value string) string {
-	if isToken(value) {
+	if http1.IsToken(value) {
 		return value
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+}
+
+// markField is what marks a copy, with the name of the tee that made it.
+const markField = "X-Rehearsal-Copy"
+
+// marked reports whether the request is a copy made by the tee of this name.
+func marked(header http.Header, name string) bool {
+	return slices.Contains(header[markField], name)
+}
+
+// upgrades reports whether the request asks for another protocol. Java's client
+// offers h2c with requests that are otherwise usual, so that does not count.
+func upgrades(header http.Header) bool {
+	protocols := header["Upgrade"]
+	return len(protocols) > 0 && !strings.EqualFold(protocols[0], "h2c") &&
+		httpguts.HeaderValuesContainsToken(header["Connection"], "Upgrade")
+}
+
+// namedByConnection returns the fields that the request's Connection field names.
+func namedByConnection(header http.Header) []string {
+	var named []string
+	for _, value := range header["Connection"] {
+		for token := range strings.SplitSeq(value, ",") {
+			if token = strings.TrimSpace(token); token != "" {
+				named = append(named, http.CanonicalHeaderKey(token))
+			}
+		}
+	}
+	return named
+}
+
+// staysBehind reports whether a field belongs to the client's connection or to
+// the framing of the message, and not to the copy.
+func staysBehind(name string, named []string) bool {
+	return http1.FieldOf(name) != http1.EndToEnd || slices.Contains(named, name)
+}
+
+// leaveBehind deletes what stays behind. Of TE, handlers get to know whether the
+// client takes trailers, without which gRPC servers refuse to answer.
+func leaveBehind(header http.Header, named []string) {
+	trailers := httpguts.HeaderValuesContainsToken(header["Te"], "trailers")
+	maps.DeleteFunc(header, func(name string, _ []string) bool { return staysBehind(name, named) })
+	if trailers {
+		header["Te"] = []string{"trailers"}
+	}
+}
+
+// appendFields writes the header's fields as on the wire, in the order of
+// their names, without what stays behind.
+func appendFields(dst []byte, header http.Header, named []string) []byte {
+	var room [32]string
+	names := room[:0]
+	for name := range header {
+		if !staysBehind(name, named) && http1.IsToken(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, value := range header[name] {
+			dst = appendField(dst, name, value)
+		}
+	}
+	return dst
+}
+
+func appendField(dst []byte, name, value string) []byte {
+	dst = append(dst, name...)
+	dst = append(dst, ": "...)
+	dst = appendOneLine(dst, value)
+	return append(dst, "\r\n"...)
+}
+
+// appendOneLine keeps a value that a handler or a placeholder has put together
+// from ending its line.
+func appendOneLine(dst []byte, value string) []byte {
+	if strings.IndexByte(value, '\n') < 0 && strings.IndexByte(value, '\r') < 0 && strings.IndexByte(value, 0) < 0 {
+		return append(dst, value...)
+	}
+	for i := range len(value) {
+		c := value[i]
+		if c == '\n' || c == '\r' || c == 0 {
+			c = ' '
+		}
+		dst = append(dst, c)
+	}
+	return dst
 }
