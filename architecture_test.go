@@ -5,7 +5,9 @@ package rehearsal
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +28,10 @@ var pure = []string{
 	"internal/compare",
 	"internal/endpoint",
 	"internal/jsonpath",
+	"internal/memfile",
+	"internal/response",
+	"internal/recipe",
+	"internal/scenario",
 	"internal/wiremock",
 	"replaycmd/internal/report",
 	"replaycmd/internal/schedule",
@@ -43,6 +49,8 @@ var servers = []string{
 var knowsHTTP = map[string]string{
 	"internal/compare":       "brotli's library, which has a helper for servers",
 	"internal/compare/tally": "as internal/compare",
+	"internal/recipe":        "the status that a stage has by default",
+	"internal/scenario":      "a client that fetches origins, methods and the texts of status codes; Prometheus' client",
 	"internal/wiremock":      "http.Header, cookies and methods of requests, and the texts of status codes",
 }
 
@@ -157,6 +165,35 @@ func anyIn(pkg string, folders []string) bool {
 func partOf(pkg string) string {
 	top, _, _ := strings.Cut(pkg, "/")
 	return top
+}
+
+// TestMapHasEveryPackage holds docs/architecture.md to the packages that there
+// are.
+func TestMapHasEveryPackage(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range regexp.MustCompile("`((?:simulator/|replaycmd/)?internal/[a-z0-9/]+)`").FindAllStringSubmatch(string(text), -1) {
+		if _, err := os.Stat(name[1]); err != nil {
+			t.Errorf("the map has a package that is none: %v", err)
+		}
+	}
+	out, err := exec.Command("go", "list", "./...").CombinedOutput()
+	if err != nil {
+		t.Fatalf("listing packages: %v\n%s", err, out)
+	}
+	for pkg := range strings.Lines(string(out)) {
+		pkg = strings.TrimPrefix(strings.TrimSpace(pkg), module+"/")
+		part, below, nested := strings.Cut(pkg, "internal/")
+		if !nested {
+			continue
+		}
+		top, nestedName, deeper := strings.Cut(below, "/")
+		if !strings.Contains(string(text), "`"+part+"internal/"+top+"`") || deeper && !strings.Contains(string(text), "`"+nestedName+"`") {
+			t.Errorf("the map lacks %s", pkg)
+		}
+	}
 }
 
 // TestForbiddenArrowsAreFound adds single imports to a house that is in order,
