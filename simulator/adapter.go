@@ -28,13 +28,22 @@ const defaultListen = ":8080"
 //	{"listen": "127.0.0.1:9000", "recipes": [...]}
 type Adapter struct{}
 
-// Adapt turns recipes into Caddy's JSON. It reads nothing but the body.
-func (Adapter) Adapt(body []byte, _ map[string]any) ([]byte, []caddyconfig.Warning, error) {
-	book, err := recipe.ParseBook(body)
+// Adapt turns recipes into Caddy's JSON. It reads nothing but the body; errors
+// name the file if it is known.
+func (Adapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
+	document, err := recipe.ParseDocument(body)
 	if err != nil {
-		return nil, nil, fmt.Errorf("adapting recipe: %w", err)
+		return nil, nil, fmt.Errorf("adapting recipe: %w", inFile(options, err))
 	}
-	return serverConfig(book.Listen, Handler{Recipes: book.Recipes})
+	return serverConfig(document.Listen, Handler{Recipes: document.Recipes})
+}
+
+// inFile puts the name of the file that is adapted before an error.
+func inFile(options map[string]any, err error) error {
+	if name, ok := options["filename"].(string); ok && name != "" {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
 }
 
 // serverConfig is a configuration whose only server plays what a handler has,

@@ -50,10 +50,10 @@ func TestAdapterNamesTheFieldAtFault(t *testing.T) {
 		`{"stages":[{"at":"x"}]}`:                     "stages[0].at: ",
 		`[{"stages":[{}]},{}]`:                        "recipes[1].stages: ",
 		`{"listen":":1","recipes":[{"stages":[]}]}`:   "recipes[0].stages: ",
-		`{"listen":":1","recipes":{"stages":[{"x"`:    "not JSON",
+		`{"listen":":1","recipes":{"stages":[{"x"`:    "is not valid JSON: line 1",
 		`{"listen":":1","recipe":[]}`:                 "recipe: unknown field",
 		`{"listen":8080,"recipes":[{"stages":[{}]}]}`: "listen: expected text",
-		"": "not JSON",
+		"": "is not valid JSON: line 1",
 	} {
 		if _, _, err := (Adapter{}).Adapt([]byte(body), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %q", body, err, want)

@@ -98,7 +98,7 @@ func TestBadRecipesChangeNothing(t *testing.T) {
 		{`{"origin":"http://127.0.0.1:1/","stages":[{}]}`, "origin", 400},
 		{strings.Repeat(" ", mostPosted+1), "", 413},
 		{`{"stages":[` + numbered(10000, `{"at":%d,"body":"<<64mb>>"}`) + `]}`, "stages[8].body", 400},
-		{"[" + numbered(10000, `{"route":"/%d","body":"<<64mb>>","stages":[{}]}`) + "]", "recipes[8].body", 400},
+		{"[" + numbered(10000, `{"route":"/%d","body":"<<64mb>>","stages":[{}]}`) + "]", "recipes[7].body", 400},
 	} {
 		status, body := post(t, url+"/_admin/add_recipe", tc.body)
 		var problem struct{ Error, Field string }

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // load gives all recipes of the configuration, checked.
@@ -38,7 +39,7 @@ func (h *Handler) load() (recipe.List, error) {
 	if err := checkRoutes(all); err != nil {
 		return nil, err
 	}
-	if i, err := all.CheckBodies(); err != nil {
+	if i, err := all.CheckSize(); err != nil {
 		return nil, fmt.Errorf("route %s: %w", all[i].Route, err)
 	}
 	return all, nil
@@ -63,7 +64,7 @@ func readRecipes(name string) (recipe.List, error) {
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("reading recipes: %v", err)
+		return nil, fmt.Errorf("reading recipes: %w", units.LookedIn(err, name))
 	}
 	list, err := recipe.Parse(data)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // scenarios are those that run, by identity. They outlive a configuration as
@@ -107,7 +108,7 @@ func (h *Handler) fingerprint(recipes recipe.List) (string, error) {
 		}
 		info, err := os.Stat(r.BodyFile)
 		if err != nil {
-			return "", fmt.Errorf("body_file: %v", err)
+			return "", fmt.Errorf("route %s: body_file: %w", r.Route, units.LookedIn(err, r.BodyFile))
 		}
 		fmt.Fprintln(sum, info.Size(), info.ModTime().UnixNano())
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 func init() {
@@ -29,7 +31,7 @@ type WireMockAdapter struct{}
 func (WireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
 	stubs, listen, err := takeListen(body)
 	if err != nil {
-		return nil, nil, fmt.Errorf("adapting mappings: %w", err)
+		return nil, nil, fmt.Errorf("adapting mappings: %w", inFile(options, err))
 	}
 	text, err := json.Marshal(string(stubs))
 	if err != nil {
@@ -45,9 +47,13 @@ func (WireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []cad
 // takeListen takes the address off the mappings, which it otherwise leaves as
 // they are written.
 func takeListen(body []byte) (stubs []byte, listen string, err error) {
+	body = units.TrimBOM(body)
+	if err := units.CheckJSON(body); err != nil {
+		return nil, "", err
+	}
 	var object map[string]json.RawMessage
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
-		return body, "", json.Unmarshal(body, new(any))
+		return body, "", nil
 	}
 	if err := json.Unmarshal(body, &object); err != nil {
 		return nil, "", err

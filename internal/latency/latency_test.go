@@ -255,3 +255,27 @@ func BenchmarkSample(b *testing.B) {
 		})
 	}
 }
+
+// only is a source of one number.
+type only uint64
+
+func (n only) Uint64() uint64 { return uint64(n) }
+
+// TestTheOutermostDraws holds that the least and the largest draw are within
+// the open interval, where every form has a value.
+func TestTheOutermostDraws(t *testing.T) {
+	for _, source := range []only{0, math.MaxUint64} {
+		if u := uniform(source); !(u > 0 && u < 1) {
+			t.Errorf("of %x: got %v", uint64(source), u)
+		}
+		for _, text := range []string{"lognormal(1s,0.1)", "p50=1s,p99=2s", "p50=1s,p90=2s,p99=3s"} {
+			l, err := Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := l.Sample(source); got < 10*time.Millisecond || got > time.Minute {
+				t.Errorf("%s of %x: got %s", text, uint64(source), got)
+			}
+		}
+	}
+}

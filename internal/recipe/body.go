@@ -6,25 +6,28 @@ package recipe
 import (
 	"fmt"
 	"regexp"
+	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // hole is a place in a body that becomes random text.
 var hole = regexp.MustCompile(`<<[^<>\s]+>>`)
 
-// LargestBody is the most that a body may hold, its holes filled.
+// LargestBody is the most bytes that a body may have, its holes filled.
 const LargestBody = 64 << 20
 
-// LargestContents is the most that all contents that are kept in memory may hold
-// together: those of one recipe, and those of all recipes of a scenario.
-const LargestContents = 512 << 20
+// LargestSize is the most bytes that one recipe, and all recipes of a scenario
+// together, may take of the memory.
+const LargestSize = 512 << 20
 
-// ErrContents refuses what does not fit in.
-var ErrContents = fmt.Errorf("the contents of all recipes hold more than %d bytes together; random_content takes none", LargestContents)
+// ErrTooLarge is the error of recipes that would take more.
+var ErrTooLarge = fmt.Errorf("all recipes together take more than %d bytes; random_content takes none", LargestSize)
 
-// FillBody replaces the holes of a body with what fill gives for their sizes.
+// FillBody replaces the holes of a body with what fill returns for their sizes.
 func FillBody(body string, fill func(size int64) []byte) []byte {
 	return hole.ReplaceAllFunc([]byte(body), func(match []byte) []byte {
-		size, _ := ParseSize(string(match[2 : len(match)-2]))
+		size, _ := units.ParseBinarySize(string(match[2 : len(match)-2]))
 		return fill(int64(size))
 	})
 }
@@ -38,11 +41,11 @@ func checkBody(body string) error {
 	return err
 }
 
-// sizeOf gives the size of a body, its holes filled.
+// sizeOf returns the size of a body in bytes, its holes filled.
 func sizeOf(body string) (int64, error) {
 	total := int64(len(body))
 	for _, match := range hole.FindAllString(body, -1) {
-		size, err := ParseSize(match[2 : len(match)-2])
+		size, err := units.ParseBinarySize(match[2 : len(match)-2])
 		if err != nil {
 			return 0, fmt.Errorf("in %s: %v", match, err)
 		}
@@ -51,38 +54,84 @@ func sizeOf(body string) (int64, error) {
 	return total, nil
 }
 
-// BodySize gives the size of all bodies of a recipe that was checked, those of
-// its stages too, their holes filled.
-func (r *Recipe) BodySize() (total int64) {
-	add := func(body *string) {
-		if body != nil {
-			size, _ := sizeOf(*body)
+// What a stage and a header field take besides their texts, in bytes.
+const (
+	stageOverhead = 512
+	fieldOverhead = 128
+)
+
+// Size returns how many bytes of memory a recipe that was checked takes without
+// what is fetched or read for it: its text, its bodies with their holes filled,
+// and its header fields once for each stage.
+func (r *Recipe) Size() int64 {
+	total, headers := int64(len(r.written)), r.Headers.size()
+	if r.Body != nil {
+		size, _ := sizeOf(*r.Body)
+		total += size
+	}
+	for i := range r.Stages {
+		stage := &r.Stages[i]
+		total += stageOverhead + headers + stage.Headers.size()
+		if stage.Body != nil {
+			size, _ := sizeOf(*stage.Body)
 			total += size
 		}
-	}
-	add(r.Body)
-	for i := range r.Stages {
-		add(r.Stages[i].Body)
 	}
 	return total
 }
 
-// ContentField names the field that says what a recipe keeps in memory.
-func (r *Recipe) ContentField() string {
+// LargestField returns the name of the field that makes most of a recipe's size.
+func (r *Recipe) LargestField() string {
+	if r.Headers.size()*int64(len(r.Stages)) > r.Size()/2 {
+		return "headers"
+	}
 	if given := r.sources(); len(given) > 0 && r.RandomContent == nil {
 		return given[0]
 	}
 	return "stages"
 }
 
-// CheckBodies refuses recipes whose bodies are too large together. It gives the
-// index of the one that is too much, and an error that names its field.
-func (l List) CheckBodies() (i int, err error) {
+// CheckSize refuses recipes that are too large together. It returns the index
+// of the one that is too much, and an error that names its field.
+func (l List) CheckSize() (i int, err error) {
 	var total int64
 	for i := range l {
-		if total += l[i].BodySize(); total > LargestContents {
-			return i, in(l[i].ContentField(), ErrContents)
+		if total += l[i].Size(); total > LargestSize {
+			return i, in(l[i].LargestField(), ErrTooLarge)
 		}
 	}
 	return 0, nil
 }
+
+// SizeRange is a size or a range of sizes: `300kb..400kb`.
+type SizeRange struct {
+	Lower, Upper units.BinarySize
+}
+
+// ParseSizeRange reads a size or a range of sizes.
+func ParseSizeRange(text string) (SizeRange, error) {
+	lowerText, upperText, isRange := strings.Cut(text, "..")
+	lower, err := units.ParseBinarySize(lowerText)
+	if err != nil || !isRange {
+		return SizeRange{lower, lower}, err
+	}
+	upper, err := units.ParseBinarySize(upperText)
+	if err != nil {
+		return SizeRange{}, err
+	}
+	if upper < lower {
+		return SizeRange{}, fmt.Errorf("range '%s' is reversed", text)
+	}
+	return SizeRange{lower, upper}, nil
+}
+
+// String returns the text that ParseSizeRange reads as the same range.
+func (r SizeRange) String() string {
+	if r.Lower == r.Upper {
+		return r.Lower.String()
+	}
+	return r.Lower.String() + ".." + r.Upper.String()
+}
+
+// MarshalText writes the range as text.
+func (r SizeRange) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

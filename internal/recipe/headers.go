@@ -33,7 +33,7 @@ func (h *Headers) Add(name, value string) {
 	*h = append(*h, Header{name, []string{value}})
 }
 
-// Get gives the first value of a field, or nothing.
+// Get returns the first value of a field, or nothing.
 func (h Headers) Get(name string) string {
 	for _, field := range h {
 		if strings.EqualFold(field.Name, name) {
@@ -43,7 +43,7 @@ func (h Headers) Get(name string) string {
 	return ""
 }
 
-// Gzip tells whether the fields say that the content is gzipped.
+// Gzip reports whether the fields say that the content is gzipped.
 func (h Headers) Gzip() bool { return strings.EqualFold(h.Get("Content-Encoding"), "gzip") }
 
 // MarshalJSON writes an object; a single value is text, several are a list.
@@ -79,6 +79,7 @@ func (h *Headers) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	var headers Headers
+	seen, lines := make(map[string]bool), 0
 	for dec.More() {
 		name, value, err := nextField(dec)
 		if err != nil {
@@ -87,12 +88,17 @@ func (h *Headers) UnmarshalJSON(data []byte) error {
 		if isNull(value) {
 			continue
 		}
-		if headers.Has(name) {
+		if lower := strings.ToLower(name); seen[lower] {
 			return in(name, errors.New("given twice"))
+		} else {
+			seen[lower] = true
 		}
 		values, err := decodeValues(value)
 		if err != nil {
 			return in(name, err)
+		}
+		if lines += len(values); lines > mostLines {
+			return errTooManyLines
 		}
 		headers = append(headers, Header{name, values})
 	}
@@ -100,7 +106,7 @@ func (h *Headers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Has tells whether a field is among them.
+// Has reports whether a field is among them.
 func (h Headers) Has(name string) bool {
 	for _, field := range h {
 		if strings.EqualFold(field.Name, name) {
@@ -108,6 +114,22 @@ func (h Headers) Has(name string) bool {
 		}
 	}
 	return false
+}
+
+// mostLines is how many lines of a header a recipe or a stage may have.
+const mostLines = 1000
+
+var errTooManyLines = fmt.Errorf("more than %d lines", mostLines)
+
+// size returns how much memory the fields of a message take, in bytes.
+func (h Headers) size() (total int64) {
+	for _, field := range h {
+		total += int64(len(field.Name)) + fieldOverhead
+		for _, value := range field.Values {
+			total += int64(len(value)) + fieldOverhead/4
+		}
+	}
+	return total
 }
 
 func decodeValues(data []byte) (values []string, err error) {
@@ -127,7 +149,11 @@ func decodeValues(data []byte) (values []string, err error) {
 // validate refuses fields that no message can carry and those that belong to
 // the framing of the message.
 func (h Headers) validate() error {
+	lines := 0
 	for _, field := range h {
+		if lines += len(field.Values); lines > mostLines {
+			return errTooManyLines
+		}
 		for _, value := range field.Values {
 			if err := units.CheckField(field.Name, value); err != nil {
 				return in(field.Name, err)

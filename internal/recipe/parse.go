@@ -5,6 +5,7 @@ package recipe
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -23,6 +24,7 @@ type List []Recipe
 
 // Parse reads recipes and checks them. The error names the field at fault.
 func Parse(data []byte) (List, error) {
+	data = units.TrimBOM(data)
 	if err := checkSyntax(data); err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (l List) validate(data []byte) error {
 			return err
 		}
 	}
-	i, err := l.CheckBodies()
+	i, err := l.CheckSize()
 	if kind(data) == "a list" {
 		err = in(index(i), err)
 	}
@@ -152,4 +154,46 @@ func (l List) At(i int, err error) error {
 		return err
 	}
 	return in("recipes"+index(i), err)
+}
+
+// Document is recipes and the address to serve them on.
+type Document struct {
+	// Where to listen, like `:8080`; empty if nothing is said.
+	Listen  string
+	Recipes List
+}
+
+// ParseDocument reads a document, or recipes alone, and checks them. The error
+// names the field at fault.
+func ParseDocument(data []byte) (Document, error) {
+	data = units.TrimBOM(data)
+	if err := checkSyntax(data); err != nil {
+		return Document{}, err
+	}
+	if !isDocument(data) {
+		list, err := Parse(data)
+		return Document{Recipes: list}, err
+	}
+	var document Document
+	err := decodeObject(data, decoders{
+		"listen": decodeInto(&document.Listen, "text"),
+		"recipes": func(value []byte) error {
+			if err := document.Recipes.decode(value); err != nil {
+				return err
+			}
+			return document.Recipes.validate(value)
+		},
+	})
+	return document, err
+}
+
+// isDocument tells a document from a recipe by the fields that only it has.
+func isDocument(data []byte) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return false
+	}
+	_, listens := fields["listen"]
+	_, lists := fields["recipes"]
+	return listens || lists
 }

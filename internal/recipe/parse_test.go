@@ -114,16 +114,71 @@ func largeStages(n int) string {
 	return `"stages":[` + strings.Join(list, ",") + "]"
 }
 
+func manyFields(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`"x-%d":"1"`, i)
+	}
+	return strings.Join(list, ",")
+}
+
+func manyStages(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"at":%d}`, i)
+	}
+	return `"stages":[` + strings.Join(list, ",") + "]"
+}
+
+// TestMarkOfAnEditor holds that a mark of the byte order before a recipe is
+// taken.
+func TestMarkOfAnEditor(t *testing.T) {
+	text := []byte("\ufeff{" + stages + "}")
+	if list, err := Parse(text); err != nil || len(list) != 1 {
+		t.Errorf("got %v, %v", list, err)
+	}
+	if document, err := ParseDocument(text); err != nil || len(document.Recipes) != 1 {
+		t.Errorf("got %v, %v", document, err)
+	}
+}
+
+// TestCredentialsAreNotShown holds that recipes are shown, and origins named,
+// without them, and that nothing else is changed.
+func TestCredentialsAreNotShown(t *testing.T) {
+	list, err := Parse([]byte(`[{"route":"/a","origin":"https://user:s3cret@example.com/x?token=t#f","stages":[{}]},{"route":"/b","origin":"http://example.com/", "stages":[{}]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := encode(list.Redacted())
+	if want := `[{"route":"/a","origin":"https://example.com/x?token=t#f","stages":[{"at":0,"status":200,"latency":0}]},{"route":"/b","origin":"http://example.com/","stages":[{}]}]`; err != nil || string(shown) != want {
+		t.Errorf("got %s, %v", shown, err)
+	}
+	if kept, _ := encode(list); !strings.Contains(string(kept), "s3cret") {
+		t.Errorf("the recipe itself became %s", kept)
+	}
+	if got := list[0].OriginName(); got != "https://example.com/x" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestParseNamesTheFieldAtFault(t *testing.T) {
 	for _, tc := range []struct{ name, text, field, want string }{
-		{"cut in a stage", `{"body":"x","stages":[{"at":0,"lat`, "stages[0]", "not JSON"},
-		{"cut in a list", `[{` + stages + `},{"stages":[{"at":0},{"at"`, "recipes[1].stages[1].at", "not JSON"},
-		{"empty", "", "", "not JSON"},
+		{"cut in a stage", `{"body":"x","stages":[{"at":0,"lat`, "stages[0]", "is not valid JSON: line 1"},
+		{"cut in a list", `[{` + stages + `},{"stages":[{"at":0},{"at"`, "recipes[1].stages[1].at", "is not valid JSON: line 1"},
+		{"empty", "", "", "is not valid JSON: line 1"},
 		{"text", `"recipe"`, "", "expected a recipe"},
 		{"null", "null", "", "expected a recipe"},
 		{"no recipe", "[]", "recipes", "at least one"},
-		{"more behind", "{" + stages + "} x", "", "not JSON"},
-		{"unknown field", `{"stage":[]}`, "stage", "unknown field"},
+		{"more behind", "{" + stages + "} x", "", "is not valid JSON: line 1"},
+		{"unknown field", `{"stage":[]}`, "stage", "unknown field: expected one of body, body_file, headers, loop, origin"},
+		{"broken in a later line", "{\n  \"é\": [],\n  \"stages\": [{\"at\": 0,,}]\n}", "stages[0]", "line 3, column 23: invalid character ','"},
+		{"route of two lines", `{"route":"/x\r\nX: y",` + stages + "}", "route", "line break"},
+		{"route with a separator", `{"route":"/x\u2028y",` + stages + "}", "route", "line break"},
+		{"30,000 fields", `{"headers":{` + manyFields(30_000) + `},` + stages + "}", "headers", "more than 1000 lines"},
+		{"1,001 values", `{"headers":{"x":["` + strings.Repeat(`","`, 1000) + `"]},` + stages + "}", "headers", "more than 1000 lines"},
+		{"fields once for each stage", `{"headers":{"x":"` + strings.Repeat("x", 1<<20) + `"},` + manyStages(600) + "}", "headers", "more than 536870912 bytes"},
+		{"absurd chunks", `{"stages":[{"dribble":"9223372036854775807 1ns"}]}`, "stages[0].dribble", "from 1 to 1048576"},
+		{"credentials", `{"origin":"https://user:s3cret@/x",` + stages + "}", "origin", "expected a URL"},
 		{"unknown field of a stage", `{"stages":[{"at":0,"latncy":"5ms"}]}`, "stages[0].latncy", "unknown field"},
 		{"misplaced latency", `{"latency":"5ms",` + stages + "}", "latency", "unknown field"},
 		{"twice", `{"body":"a","body":"b",` + stages + "}", "body", "twice"},
@@ -152,8 +207,8 @@ func TestParseNamesTheFieldAtFault(t *testing.T) {
 		{"hole without size", `{"body":"<<kb>>",` + stages + "}", "body", "<<kb>>"},
 		{"hole too large", `{"body":"<<60mb>><<5mb>>",` + stages + "}", "body", "too large"},
 		{"two sources", `{"origin":"http://a","body":"",` + stages + "}", "body", "origin"},
-		{"origin", `{"origin":"ftp://a",` + stages + "}", "origin", "ftp://a"},
-		{"origin without host", `{"origin":"/news",` + stages + "}", "origin", "/news"},
+		{"origin", `{"origin":"ftp://a",` + stages + "}", "origin", "expected a URL"},
+		{"origin without host", `{"origin":"/news",` + stages + "}", "origin", "expected a URL"},
 		{"random content", `{"random_content":"428",` + stages + "}", "random_content", "not a size"},
 		{"random content reversed", `{"random_content":"2kb..1kb",` + stages + "}", "random_content", "reversed"},
 		{"random content a number", `{"random_content":428,` + stages + "}", "random_content", "expected text"},
@@ -189,15 +244,15 @@ func TestParseNamesTheFieldAtFault(t *testing.T) {
 		{"ramp a word", `{"stages":[{"ramp":"yes"}]}`, "stages[0].ramp", "true or false"},
 		{"loop of one stage", `{"loop":true,"stages":[{}]}`, "loop", "period"},
 		{"loop too short", `{"loop":"5s","stages":[{},{"at":"5s"}]}`, "loop", "before"},
-		{"loop of nothing", `{"loop":0,"stages":[{},{"at":"5s"}]}`, "loop", "no room"},
+		{"loop of nothing", `{"loop":0,"stages":[{},{"at":"5s"}]}`, "loop", "must be greater than 0"},
 		{"loop false", `{"loop":false,"stages":[{},{"at":"5s"}]}`, "loop", "expected true"},
 		{"start", `{"start":"tomorrow","stages":[{}]}`, "start", "not a time"},
 		{"seed negative", `{"seed":-1,"stages":[{}]}`, "seed", "whole number"},
 		{"seed of 54 bits", `{"seed":9007199254740992,"stages":[{}]}`, "seed", "9007199254740992 is not a whole number up to 9007199254740991"},
 		{"seed of 65 bits", `{"seed":18446744073709551616,"stages":[{}]}`, "seed", "a whole number up to 9007199254740991"},
-		{"bodies of stages", `{"body":"<<64mb>>",` + largeStages(9) + `}`, "stages[7].body", "more than 536870912 bytes together"},
-		{"bodies of recipes", `[` + strings.Repeat(`{"body":"<<60mb>>","stages":[{}]},`, 9) + `{"stages":[{}]}]`, "recipes[8].body", "more than 536870912 bytes together"},
-		{"bodies of recipes and stages", `[{` + largeStages(8) + `},{"random_content":"1gb","stages":[{"body":"1"}]}]`, "recipes[1].stages", "more than 536870912 bytes together"},
+		{"bodies of stages", `{"body":"<<64mb>>",` + largeStages(9) + `}`, "stages[7].body", "more than 536870912 bytes"},
+		{"bodies of recipes", `[` + strings.Repeat(`{"body":"<<60mb>>","stages":[{}]},`, 9) + `{"stages":[{}]}]`, "recipes[8].body", "more than 536870912 bytes"},
+		{"bodies of recipes and stages", `[{` + largeStages(7) + `},{"random_content":"1gb","stages":[{"body":"<<64mb>>"}]}]`, "recipes[1].stages", "more than 536870912 bytes"},
 	} {
 		_, err := Parse([]byte(tc.text))
 		if err == nil {

@@ -4,11 +4,13 @@
 // Package recipe is the language that scenarios are written in: what a recipe
 // may say, its JSON, and what is wrong with one.
 //
-// A recipe tells how one route of an origin behaves over time. It is the JSON
+// A recipe describes how one route of an origin behaves over time. It is the JSON
 // of origin_simulator, with further words.
 package recipe
 
 import (
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
@@ -36,10 +38,10 @@ type Recipe struct {
 	BodyFile string `json:"body_file,omitempty"`
 
 	// The size of random content, `428kb`, or the range that the size of each
-	// answer is drawn from, `300kb..400kb`.
+	// response is drawn from, `300kb..400kb`.
 	RandomContent *SizeRange `json:"random_content,omitempty"`
 
-	// Header fields of every answer, as an object of one value or a list of
+	// Header fields of every response, as an object of one value or a list of
 	// values each. `content-encoding: gzip` has the content gzipped.
 	Headers Headers `json:"headers,omitempty"`
 
@@ -68,18 +70,18 @@ type Stage struct {
 	// `4s` or a number of milliseconds. Default: 0.
 	At Offset `json:"at"`
 
-	// The status of the answer, from 200 to 999. A 2xx serves the content, a
+	// The status of the response, from 200 to 999. A 2xx serves the content, a
 	// 404 `Not found`, any other `Error <status>`. Default: 200.
 	Status int `json:"status"`
 
-	// The time from the request to the first byte of the answer. Default: 0.
+	// The time from the request to the first byte of the response. Default: 0.
 	Latency latency.Latency `json:"latency"`
 
 	// The share of the requests that the stage is for; the others get a plain
 	// 200. Default: 100.
 	Percent *units.Percent `json:"percent,omitempty"`
 
-	// What befalls the answers, or a share of them: `reset`, `empty`,
+	// What is wrong with the responses, or a share of them: `reset`, `empty`,
 	// `malformed`, `garbage` or `hang`, with a percentage like `reset 10`.
 	Fault *Fault `json:"fault,omitempty"`
 
@@ -92,20 +94,43 @@ type Stage struct {
 	// Whether the latency moves in a straight line to that of the next stage.
 	Ramp bool `json:"ramp,omitempty"`
 
-	// The body of this stage's answers, whatever the status, in place of the
+	// The body of this stage's responses, whatever the status, in place of the
 	// content. It may have holes like the recipe's.
 	Body *string `json:"body,omitempty"`
 
-	// Header fields of this stage's answers, in place of the recipe's fields of
+	// Header fields of this stage's responses, in place of the recipe's fields of
 	// the same name.
 	Headers Headers `json:"headers,omitempty"`
 }
 
-// Timeline gives the times at which the stages begin, in their order.
+// Timeline returns the times at which the stages begin, in their order.
 func (r *Recipe) Timeline() []time.Duration {
 	times := make([]time.Duration, len(r.Stages))
 	for i, stage := range r.Stages {
 		times[i] = time.Duration(stage.At)
 	}
 	return times
+}
+
+// LargestSeed is the largest seed. Caddy reads its configuration with numbers of
+// 53 bits, so that a larger one would become another on its way.
+const LargestSeed = 1<<53 - 1
+
+const seedKind = "a whole number up to 9007199254740991"
+
+// ParseSeed reads a seed from text.
+func ParseSeed(text string) (uint64, error) {
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("'%s' is not %s", text, seedKind)
+	}
+	return seed, CheckSeed(&seed)
+}
+
+// CheckSeed refuses a seed that is there and too large.
+func CheckSeed(seed *uint64) error {
+	if seed != nil && *seed > LargestSeed {
+		return fmt.Errorf("%d is not %s", *seed, seedKind)
+	}
+	return nil
 }

@@ -10,6 +10,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
 // Validate checks what a recipe says as a whole, and brings it into its
@@ -30,6 +33,7 @@ func (r *Recipe) Validate() error {
 		{"loop", r.checkLoop},
 		{"stages", r.checkRamps},
 		{"seed", func() error { return CheckSeed(r.Seed) }},
+		{"", r.checkSize},
 	} {
 		if err := check.check(); err != nil {
 			return in(check.field, err)
@@ -45,14 +49,20 @@ func (r *Recipe) checkRoute() error {
 	if strings.Contains(strings.TrimSuffix(r.Route, "*"), "*") {
 		return fmt.Errorf("'%s' has a star that is not at its end", r.Route)
 	}
+	if strings.ContainsFunc(r.Route, breaksLine) {
+		return fmt.Errorf("%q has a line break or another control character", r.Route)
+	}
 	return nil
 }
 
-// HasSource tells whether the recipe says what to serve. Without it the content
+// breaksLine reports whether a character has no place in a line of text.
+func breaksLine(c rune) bool { return unicode.IsControl(c) || c == '\u2028' || c == '\u2029' }
+
+// HasSource reports whether the recipe says what to serve. Without it the content
 // is empty.
 func (r *Recipe) HasSource() bool { return len(r.sources()) > 0 }
 
-// sources gives the names of the fields that say what to serve.
+// sources returns the names of the fields that say what to serve.
 func (r *Recipe) sources() (given []string) {
 	for _, source := range []struct {
 		name string
@@ -84,13 +94,41 @@ func (r *Recipe) checkSource() error {
 	return nil
 }
 
+// checkOrigin names no URL in its errors: that may have credentials.
 func checkOrigin(origin string) error {
 	u, err := url.Parse(origin)
-	if err != nil {
-		return err
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errors.New("is not valid: expected a URL like http://example.com/page")
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("'%s' is not the URL of an HTTP server", origin)
+	return nil
+}
+
+// Redacted returns the recipes without the credentials that URLs of origins
+// have, for being shown.
+func (l List) Redacted() List {
+	shown := slices.Clone(l)
+	for i := range shown {
+		if u, err := url.Parse(shown[i].Origin); err == nil && u.User != nil {
+			u.User = nil
+			shown[i].Origin, shown[i].written = u.String(), nil
+		}
+	}
+	return shown
+}
+
+// OriginName returns the origin for logs: its URL without credentials, query
+// and fragment.
+func (r *Recipe) OriginName() string {
+	u, err := url.Parse(r.Origin)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+func (r *Recipe) checkSize() error {
+	if r.Size() > LargestSize {
+		return in(r.LargestField(), ErrTooLarge)
 	}
 	return nil
 }
@@ -110,8 +148,8 @@ func (r *Recipe) checkStages() error {
 		}
 		if stage.Body != nil {
 			size, _ := sizeOf(*stage.Body) // was checked with the stage
-			if total += size; total > LargestContents {
-				return in(index(i)+".body", ErrContents)
+			if total += size; total > LargestSize {
+				return in(index(i)+".body", ErrTooLarge)
 			}
 		}
 		if taken[stage.At] {
@@ -120,5 +158,67 @@ func (r *Recipe) checkStages() error {
 		taken[stage.At] = true
 	}
 	slices.SortFunc(r.Stages, func(a, b Stage) int { return cmp.Compare(a.At, b.At) })
+	return nil
+}
+
+// Validate checks what a stage says, and whether it goes together. The error
+// names the field at fault.
+func (s *Stage) Validate() error {
+	if s.Status < 200 || s.Status > 999 {
+		return in("status", fmt.Errorf("%d is not valid: expected a status from 200 to 999", s.Status))
+	}
+	if s.Body != nil {
+		if err := checkBody(*s.Body); err != nil {
+			return in("body", err)
+		}
+	}
+	if err := s.Headers.validate(); err != nil {
+		return in("headers", err)
+	}
+	if s.Headers.Get("Content-Encoding") != "" {
+		return in("headers.content-encoding", errors.New("is for the whole recipe to say"))
+	}
+	return s.checkTogether()
+}
+
+// checkTogether refuses what could never be seen.
+func (s *Stage) checkTogether() error {
+	given := s.aboutTheBody()
+	if s.Fault != nil && s.Fault.Always() {
+		if s.Fault.Kind != response.Malformed && s.Headers != nil {
+			given = append(given, "headers")
+		}
+		if len(given) > 0 {
+			return in(given[0], fmt.Errorf("is never seen, as every response has the fault %s", s.Fault.Kind))
+		}
+	}
+	if s.Bandwidth > 0 && s.Dribble != nil {
+		return in("dribble", errors.New("the stage has a bandwidth already"))
+	}
+	if len(given) > 0 && !response.HasBody(s.Status) {
+		return in(given[0], fmt.Errorf("status %d has no body", s.Status))
+	}
+	return nil
+}
+
+// aboutTheBody returns the fields that say something of the body.
+func (s *Stage) aboutTheBody() (given []string) {
+	if s.Body != nil {
+		given = append(given, "body")
+	}
+	if s.Bandwidth > 0 {
+		given = append(given, "bandwidth")
+	}
+	if s.Dribble != nil {
+		given = append(given, "dribble")
+	}
+	return given
+}
+
+// checkRamps wants a latency that a ramp can lead to.
+func (r *Recipe) checkRamps() error {
+	if last := len(r.Stages) - 1; r.Stages[last].Ramp && r.Loop == nil {
+		return in(index(last)+".ramp", errors.New("no stage comes after"))
+	}
 	return nil
 }

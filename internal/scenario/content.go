@@ -6,11 +6,16 @@ package scenario
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // content is what a recipe serves.
@@ -39,19 +44,19 @@ func newContent(r *recipe.Recipe, chance rand.Source) (*content, error) {
 
 var errNotFetched = errors.New("it has not been fetched yet")
 
-// missingContent tells why there is no content.
+// missingContent is the content that is not there for a reason.
 func missingContent(reason error) *content { return &content{missing: reason} }
 
-// stageBodies makes the content of the stages that have their own.
-func stageBodies(r *recipe.Recipe, chance rand.Source) (bodies []*content, size int64) {
-	bodies = make([]*content, len(r.Stages))
+// stageBodies makes the content of the stages that have their own, until the
+// context ends.
+func stageBodies(ctx context.Context, r *recipe.Recipe, chance rand.Source) []*content {
+	bodies := make([]*content, len(r.Stages))
 	for i, stage := range r.Stages {
-		if stage.Body != nil {
+		if stage.Body != nil && ctx.Err() == nil {
 			bodies[i] = bodyContent(*stage.Body, r, chance)
-			size += bodies[i].Size
 		}
 	}
-	return bodies, size
+	return bodies
 }
 
 // bodyContent makes a content of a text of the recipe, its holes filled.
@@ -83,3 +88,43 @@ func compress(block []byte) []byte {
 	_ = w.Close()
 	return out.Bytes()
 }
+
+// keptFile is the size up to which a file is kept in memory; what is larger is
+// read again for every request.
+const keptFile = 4 << 20
+
+// fileContent makes a content of a file.
+func fileContent(name string, r *recipe.Recipe) (*content, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, inBodyFile(units.LookedIn(err, name))
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, inBodyFile(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, inBodyFile(fmt.Errorf("%s is not a regular file", name))
+	}
+	start := make([]byte, min(512, info.Size()))
+	if _, err := io.ReadFull(file, start); err != nil {
+		return nil, inBodyFile(err)
+	}
+	toCompress := r.Headers.Gzip() && !isGzip(start)
+	if info.Size() > keptFile && !toCompress {
+		c := &content{mediaType: response.TypeOf(string(start))}
+		c.Content = response.Content{File: name, Size: info.Size()}
+		return c, nil
+	}
+	if info.Size() > recipe.LargestBody {
+		return nil, inBodyFile(errors.New("too large to be gzipped here: gzip the file itself"))
+	}
+	block, err := io.ReadAll(io.NewSectionReader(file, 0, info.Size()))
+	if err != nil {
+		return nil, inBodyFile(err)
+	}
+	return blockContent(block, response.TypeOf(string(start)), r), nil
+}
+
+func inBodyFile(err error) error { return &recipe.FieldError{Field: "body_file", Err: err} }

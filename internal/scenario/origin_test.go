@@ -5,6 +5,7 @@ package scenario
 
 import (
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 )
@@ -34,6 +36,9 @@ func origin(t *testing.T) (url string, asked *atomic.Int64) {
 			zip := gzip.NewWriter(w)
 			fmt.Fprint(zip, "zipped")
 			_ = zip.Close()
+		case "/elsewhere":
+			w.Header().Set("Location", "http://other:s3cretpw@127.0.0.1:1/")
+			w.WriteHeader(http.StatusFound)
 		case "/brotli":
 			w.Header().Set("Content-Encoding", "br")
 			fmt.Fprint(w, "?")
@@ -114,6 +119,64 @@ func TestConfiguredOriginIsFetchedWhenTheScenarioBegins(t *testing.T) {
 	eventually(t, func() bool { return strings.Contains(bodyOf(ask(t, s, "/gone")), "404 Not Found") })
 	if a := ask(t, s, "/error"); a.Status != 503 || bodyOf(a) != "Error 503" {
 		t.Errorf("got %d %s", a.Status, bodyOf(a))
+	}
+}
+
+// TestNothingOfAnOriginIsTold holds that neither what clients get, nor errors,
+// nor the log have credentials, and that clients get no address either.
+func TestNothingOfAnOriginIsTold(t *testing.T) {
+	base, _ := origin(t)
+	host := strings.TrimPrefix(base, "http://")
+	core, logs := observer.New(zap.DebugLevel)
+	for _, tc := range []struct{ origin, want string }{
+		{"http://user:s3cretpw@" + host + "/none?token=s3cretpw", "it answered 404 Not Found"},
+		{"http://user:s3cretpw@" + host + "/elsewhere", "it cannot be fetched"},
+		{"http://user:s3cretpw@127.0.0.1:1/", "it cannot be fetched"},
+		{"http://user:s3cretpw@name.invalid/", "it cannot be fetched"},
+	} {
+		s := play(t, `{"origin":"`+tc.origin+`","stages":[{}]}`)
+		if err := s.Begin(zap.New(core)); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, func() bool { return !strings.Contains(bodyOf(ask(t, s, "/")), "not been fetched yet") })
+		if got := bodyOf(ask(t, s, "/")); got != "Origin not available: "+tc.want {
+			t.Errorf("%s: clients get %q", tc.origin, got)
+		}
+		err := s.Add(t.Context(), parse(t, `{"origin":"`+tc.origin+`","stages":[{}]}`))
+		if err == nil || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "://") {
+			t.Errorf("%s: got error %v", tc.origin, err)
+		}
+		if shown, err := json.Marshal(s.Recipes()); err != nil || strings.Contains(string(shown), "user:") {
+			t.Errorf("%s: shown as %s, %v", tc.origin, shown, err)
+		}
+		eventually(t, func() bool { return logs.FilterMessage("cannot fetch origin").Len() > 0 })
+		for _, entry := range logs.TakeAll() {
+			if text := fmt.Sprint(entry.Message, entry.ContextMap()); strings.Contains(text, "s3cret") || strings.Contains(text, "user") {
+				t.Errorf("logged: %s", text)
+			}
+		}
+	}
+}
+
+// TestEveryFetchIsMarked holds the field by which Caddy's admin endpoint refuses
+// what is fetched, also where another place redirects to it and whatever a
+// recipe says.
+func TestEveryFetchIsMarked(t *testing.T) {
+	modes := make(chan string, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		modes <- r.Header.Get("Sec-Fetch-Mode")
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/config/", http.StatusFound)
+		}
+	}))
+	defer server.Close()
+	if err := play(t, "").Add(t.Context(), parse(t, `{"origin":"`+server.URL+`","headers":{"sec-fetch-mode":"cors"},"stages":[{}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if mode := <-modes; mode != "no-cors" {
+			t.Errorf("got %q", mode)
+		}
 	}
 }
 

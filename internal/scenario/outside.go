@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
-// Outside counts the answers that not a recipe decides but something else,
+// Outside counts the responses that not a recipe decides but something else,
 // which has a name of its own in the place of a route.
 type Outside struct {
 	scenario *Scenario
@@ -27,7 +27,7 @@ type outsider struct {
 	uses int
 }
 
-// Outside gives what counts answers of a name and status, until it is released.
+// Outside returns what counts responses of a name and status, until it is released.
 // Who asks for the same name before that, as the next configuration does, counts
 // on.
 func (s *Scenario) Outside(name string, status int) *Outside {
@@ -42,8 +42,8 @@ func (s *Scenario) Outside(name string, status int) *Outside {
 	return &Outside{s, name, o.of(status), o.series.latency()}
 }
 
-// Release tells, once, that nothing is decided by this name any more. With its
-// last user the name is forgotten, but not that there were answers.
+// Release ends, once, the counting by this name. With its
+// last user the name is forgotten, but not what was counted.
 func (o *Outside) Release() {
 	s := o.scenario
 	s.mu.Lock()
@@ -56,18 +56,36 @@ func (o *Outside) Release() {
 	}
 }
 
-// Count counts an answer.
+// Count counts a response.
 func (o *Outside) Count(latency time.Duration) {
 	o.tally.hit()
 	o.latency.Observe(latency.Seconds())
 }
 
-// unmatchedStatus is what is answered where neither a recipe nor anything else
+// unmatchedStatus is the status where neither a recipe nor anything else
 // holds.
 const unmatchedStatus = http.StatusNotFound
 
-// Unmatched answers a request that nothing takes, with a text that says so.
+// Unmatched returns the response to a request that nothing takes, with a text
+// that says so.
 func (s *Scenario) Unmatched(text string) response.Response {
 	s.unset.of(unmatchedStatus).hit()
 	return response.Response{Message: response.NewText(unmatchedStatus, text)}
+}
+
+// notSetStatus is the status where no recipe holds.
+const notSetStatus = http.StatusNotAcceptable
+
+// NotSet is the text of the response where there is no recipe at all.
+func NotSet(postTo string) string { return "Recipe not set, please POST a recipe to " + postTo }
+
+// NotSet returns the response to a request that no route takes, with a hint
+// where a recipe can be posted.
+func (s *Scenario) NotSet(path, postTo string) response.Response {
+	s.unset.of(notSetStatus).hit()
+	text := NotSet(postTo)
+	if len(s.table.Load().routes) > 0 {
+		text = "Recipe not set at " + path + ", please POST a recipe for this route to " + postTo
+	}
+	return response.Response{Message: response.NewText(notSetStatus, text)}
 }

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 )
@@ -24,8 +27,8 @@ type RouteStatus struct {
 	Latency latency.Latency
 }
 
-// Status tells what every route does now, sorted by pattern. There is always
-// the route of all paths: without a recipe it answers 406, or 404 what nothing
+// Status returns what every route does now, sorted by pattern. There is always
+// the route of all paths: without a recipe that gets 406, or 404 what nothing
 // outside of recipes takes.
 func (s *Scenario) Status() []RouteStatus {
 	var list []RouteStatus
@@ -55,8 +58,11 @@ func (s *Scenario) withoutRecipe() int {
 	return notSetStatus
 }
 
-// Recipes gives the recipes in force, sorted by their routes.
-func (s *Scenario) Recipes() recipe.List {
+// Recipes returns the recipes in force, sorted by their routes, for being shown:
+// without the credentials of origins.
+func (s *Scenario) Recipes() recipe.List { return s.recipes().Redacted() }
+
+func (s *Scenario) recipes() recipe.List {
 	routes := s.table.Load().routes
 	list := make(recipe.List, 0, len(routes))
 	for _, r := range routes {
@@ -65,7 +71,7 @@ func (s *Scenario) Recipes() recipe.List {
 	return list
 }
 
-// Counts are the numbers of answers by their status.
+// Counts are the numbers of responses by their status.
 type Counts map[int]uint64
 
 // Total adds up the statuses.
@@ -82,7 +88,7 @@ func (c Counts) add(others Counts) {
 	}
 }
 
-// Counted tells how many answers there were, in all and for every route.
+// Counted returns how many responses there were, in all and for every route.
 func (s *Scenario) Counted() (all Counts, byRoute map[string]Counts) {
 	s.mu.Lock() // so that no route is on its way from the table to the former ones
 	defer s.mu.Unlock()
@@ -100,7 +106,7 @@ func (s *Scenario) Counted() (all Counts, byRoute map[string]Counts) {
 	return all, byRoute
 }
 
-// ClearCounts sets what Counted tells to 0. Metrics go on counting.
+// ClearCounts sets what Counted returns to 0. Metrics go on counting.
 func (s *Scenario) ClearCounts() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,4 +118,76 @@ func (s *Scenario) ClearCounts() {
 	for _, r := range s.table.Load().routes {
 		r.counts.clear()
 	}
+}
+
+// View is a route, or what else decides responses, at a moment, for those who
+// watch. It is put together from what is counted anyway, so that watching costs
+// the requests nothing.
+type View struct {
+	// Name is the pattern of the route.
+	Name string
+	// Recipe is what the route runs; nil for what is decided outside of recipes.
+	// It is shared, must not be changed, and is another one as soon as the route
+	// has another recipe or starts again.
+	Recipe *recipe.Recipe
+	// Elapsed is where the route is on the timeline of its stages; negative if
+	// it is to begin later.
+	Elapsed time.Duration
+	// Stage is the number of the stage in force, counted from 1; 0 is before
+	// the first one.
+	Stage int
+	// Counts are the responses since the counts were cleared.
+	Counts Counts
+
+	latency prometheus.Observer
+}
+
+// Views returns all routes as they are now, sorted by pattern, and then what is
+// decided outside of recipes, sorted by name.
+func (s *Scenario) Views() []View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	routes := s.table.Load().routes
+	now := time.Now()
+	views := make([]View, 0, len(routes)+len(s.outside))
+	for _, r := range routes {
+		view := viewOf(r.counts, r.latency)
+		view.Recipe = &r.recipe
+		view.Elapsed = r.timeline.elapsed(now)
+		view.Stage = r.timeline.stage(now)
+		views = append(views, view)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.outside)) {
+		views = append(views, viewOf(s.outside[name].counts, s.outside[name].series.latency()))
+	}
+	return views
+}
+
+func viewOf(c *counts, latency prometheus.Observer) View {
+	return View{
+		Name:    c.series.route,
+		Counts:  c.byStatus(),
+		latency: latency,
+	}
+}
+
+// LatencyBounds returns the upper bounds, in seconds, by which latencies are
+// counted.
+func LatencyBounds() []float64 { return slices.Clone(latencyBounds) }
+
+// Latencies returns the responses by imposed latency, one number for each of
+// LatencyBounds and one for what is above. They go with the route only.
+func (v *View) Latencies() []uint64 {
+	n := make([]uint64, len(latencyBounds)+1)
+	var sum dto.Metric
+	if histogram, ok := v.latency.(prometheus.Metric); !ok || histogram.Write(&sum) != nil {
+		return n
+	}
+	var below uint64
+	for i, bucket := range sum.GetHistogram().GetBucket() {
+		n[i] = bucket.GetCumulativeCount() - below
+		below = bucket.GetCumulativeCount()
+	}
+	n[len(n)-1] = sum.GetHistogram().GetSampleCount() - below
+	return n
 }

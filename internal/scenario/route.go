@@ -7,6 +7,7 @@ import (
 	"context"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -31,14 +32,18 @@ type route struct {
 	latency prometheus.Observer
 	stop    context.CancelFunc // ends what fetches its origin in the background
 
-	bodySize int64 // of bodies
+	fixedSize int64 // of the recipe, in bytes
 }
 
-// newRoutes makes the content of recipes, except for what is fetched.
-func newRoutes(list recipe.List, defaults Defaults) ([]*route, error) {
+// newRoutes makes the content of recipes, except for what is fetched. It stops
+// when the context ends, as it does with the client that posts them.
+func newRoutes(ctx context.Context, list recipe.List, defaults Defaults) ([]*route, error) {
 	routes := make([]*route, len(list))
-	room := mostHeld
+	free := capacity
 	for i := range list {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		r := &route{recipe: list[i], stop: func() {}}
 		r.chance = chanceOf(&r.recipe, defaults)
 		content, err := newContent(&r.recipe, r.chance)
@@ -46,16 +51,17 @@ func newRoutes(list recipe.List, defaults Defaults) ([]*route, error) {
 			return nil, list.At(i, err)
 		}
 		r.content.Store(content)
-		r.bodies, r.bodySize = stageBodies(&r.recipe, r.chance)
-		if room -= r.held(); room < 0 {
-			return nil, list.At(i, r.noRoom())
+		r.bodies = stageBodies(ctx, &r.recipe, r.chance)
+		r.fixedSize = r.recipe.Size()
+		if free -= r.size(); free < 0 {
+			return nil, list.At(i, r.errTooLarge())
 		}
 		routes[i] = r
 	}
 	return routes, nil
 }
 
-// chanceOf gives what decides the random choices of a route. With a seed, each
+// chanceOf returns what decides the random choices of a route. With a seed, each
 // route has a course of its own, so that requests to others change nothing.
 func chanceOf(r *recipe.Recipe, defaults Defaults) rand.Source {
 	seed := r.Seed
@@ -89,7 +95,7 @@ func (r *route) supply(c *content) {
 	}
 }
 
-// decide says what a request is answered at a moment.
+// decide returns the response to a request at a moment.
 func (r *route) decide(now time.Time) response.Response {
 	script := r.script.Load()
 	number := r.timeline.stage(now)
@@ -97,18 +103,18 @@ func (r *route) decide(now time.Time) response.Response {
 		return r.act(&script.plain, 0, 0)
 	}
 	stage := &r.recipe.Stages[number-1]
-	if stage.Percent != nil && !r.befalls(*stage.Percent) {
+	if stage.Percent != nil && !r.rolls(*stage.Percent) {
 		return r.act(&script.plain, 0, 0)
 	}
 	latency := r.draw(stage, number, now)
-	if stage.Fault != nil && r.befalls(stage.Fault.Percent) {
+	if stage.Fault != nil && r.rolls(stage.Fault.Percent) {
 		return r.act(&script.faults[number-1], number, latency)
 	}
 	return r.act(&script.stages[number-1], number, latency)
 }
 
-// befalls draws whether a share of the requests has this one in it.
-func (r *route) befalls(percent units.Percent) bool {
+// rolls draws whether a share of the requests has this one in it.
+func (r *route) rolls(percent units.Percent) bool {
 	const bits = 53 // what a float64 holds
 	return float64(r.chance.Uint64()>>(64-bits))/(1<<bits)*100 < float64(percent)
 }
@@ -122,16 +128,57 @@ func (r *route) draw(stage *recipe.Stage, number int, now time.Time) time.Durati
 	return latency.SampleBetween(stage.Latency, next.Latency, r.timeline.share(number, now), r.chance)
 }
 
-// act makes the answer of a cue and counts it.
-func (r *route) act(c *cue, stage int, latency time.Duration) response.Response {
+// act makes the response of a variant and counts it.
+func (r *route) act(c *variant, stage int, latency time.Duration) response.Response {
 	c.tally.hit()
 	r.latency.Observe(latency.Seconds())
 	return response.Response{
-		Message: c.response(r.chance),
+		Message: c.draw(r.chance),
 		Latency: latency,
 		Fault:   c.fault,
 		Pace:    c.pace,
 		Route:   r.recipe.Route,
 		Stage:   stage,
 	}
+}
+
+// timeline knows which stage is in force at a moment.
+type timeline struct {
+	begun  time.Time
+	starts []time.Duration // of the stages, ascending
+	period time.Duration   // after which it begins again; 0: never
+}
+
+func newTimeline(r *recipe.Recipe, begun time.Time) timeline {
+	return timeline{begun, r.Timeline(), r.Period()}
+}
+
+// elapsed returns the time since the recipe began, for the last time if it loops.
+func (t *timeline) elapsed(now time.Time) time.Duration {
+	elapsed := now.Sub(t.begun)
+	if t.period > 0 && elapsed > 0 {
+		elapsed %= t.period
+	}
+	return elapsed
+}
+
+// stage returns the number of the stage in force, counted from 1; 0 is before
+// the first one.
+func (t *timeline) stage(now time.Time) int {
+	elapsed := t.elapsed(now)
+	if last := len(t.starts); elapsed >= t.starts[last-1] {
+		return last
+	}
+	next, _ := slices.BinarySearch(t.starts, elapsed+1)
+	return next
+}
+
+// share returns how far a stage has gone on its way to the next, from 0 to 1.
+func (t *timeline) share(stage int, now time.Time) float64 {
+	end := t.period
+	if stage < len(t.starts) {
+		end = t.starts[stage]
+	}
+	start := t.starts[stage-1]
+	return float64(t.elapsed(now)-start) / float64(end-start)
 }

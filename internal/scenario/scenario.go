@@ -1,12 +1,13 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scenario runs recipes: it holds what each route is to answer, keeps
-// the clock, counts, and decides. It knows no HTTP server.
+// Package scenario runs recipes: it keeps their contents and their clocks, decides
+// what each request gets and counts it. It knows no HTTP server.
 package scenario
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,14 +68,13 @@ func New(name string, configured recipe.List, defaults Defaults) (*Scenario, err
 	return s, nil
 }
 
-// Name gives the name that the configuration has for the scenario.
+// Name returns the name that the configuration has for the scenario.
 func (s *Scenario) Name() string { return s.name }
 
-// log gives the logger of the configuration in force.
+// log returns the logger of the configuration in force.
 func (s *Scenario) log() *zap.Logger { return s.logger.Load() }
 
-// Begin tells that a configuration with this scenario is in force, and where it
-// logs. Origins are fetched in the background. If all recipes were forgotten,
+// Begin puts the scenario in force with a configuration, whose logger it takes. Origins are fetched in the background. If all recipes were forgotten,
 // those of the configuration return.
 func (s *Scenario) Begin(logger *zap.Logger) error {
 	s.mu.Lock()
@@ -112,7 +112,7 @@ func (s *Scenario) begin() {
 
 // configure puts the recipes of the configuration in force, and no others.
 func (s *Scenario) configure() error {
-	routes, err := newRoutes(s.configured, s.defaults)
+	routes, err := newRoutes(s.ctx, s.configured, s.defaults)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (s *Scenario) Add(ctx context.Context, list recipe.List) error {
 		return err
 	}
 	defer filling.Release(share)
-	routes, err := newRoutes(list, s.defaults)
+	routes, err := newRoutes(ctx, list, s.defaults)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *Scenario) Add(ctx context.Context, list recipe.List) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.table.Load()
-	if err := before.checkRoom(list, routes); err != nil {
+	if err := before.checkCapacity(list, routes); err != nil {
 		return err
 	}
 	return s.install(before, routes)
@@ -151,7 +151,7 @@ func (s *Scenario) Forget() {
 }
 
 // Destruct ends what goes on in the background, and the metrics that no other
-// scenario counts in. Requests that are in hand are answered as before.
+// scenario counts in. Requests in hand are answered as before.
 func (s *Scenario) Destruct() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,12 +166,81 @@ func (s *Scenario) Destruct() error {
 	return nil
 }
 
-// Decide says what a request for a path is answered, or that no route takes it.
-// What the answer points to is shared and must not be changed.
-func (s *Scenario) Decide(path string) (a response.Response, found bool) {
+// Decide returns the response to a request for a path; false if no route takes
+// it. What the response points to is shared and must not be changed.
+func (s *Scenario) Decide(path string) (resp response.Response, found bool) {
 	r := s.table.Load().find(path)
 	if r == nil {
 		return response.Response{}, false
 	}
 	return r.decide(time.Now()), true
+}
+
+var errEnded = errors.New("the configuration that this was sent to is no longer in force")
+
+// install starts the clock of routes and puts them in force beside those that
+// are kept. What was counted for a pattern stays with it.
+func (s *Scenario) install(kept *table, added []*route) error {
+	if s.ctx.Err() != nil {
+		return errEnded
+	}
+	after, err := kept.with(added)
+	if err != nil {
+		return err
+	}
+	before := s.table.Load()
+	now := time.Now()
+	for _, r := range after.routes {
+		if r.counts != nil {
+			continue // it is kept
+		}
+		if old := before.get(r.recipe.Route); old != nil {
+			r.start(old.counts, now)
+		} else {
+			r.start(newCounts(s.name, r.recipe.Route), now)
+		}
+	}
+	s.replace(after)
+	return nil
+}
+
+// replace puts a table in the place of the one in force, and ends the routes
+// that it lacks.
+func (s *Scenario) replace(after *table) {
+	before := s.table.Swap(after)
+	for _, old := range before.routes {
+		successor := after.get(old.recipe.Route)
+		if successor == old {
+			continue
+		}
+		old.stop()
+		if successor == nil {
+			s.former.add(old.counts.byStatus())
+			old.counts.release()
+		}
+	}
+}
+
+// Rewind starts the clock of every recipe in force again, unless the recipe says
+// when that was 0. What was fetched from origins is kept.
+func (s *Scenario) Rewind() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.table.Load()
+	routes, err := newRoutes(s.ctx, s.recipes(), s.defaults)
+	if err != nil {
+		return err
+	}
+	for _, r := range routes {
+		if r.recipe.Origin != "" {
+			r.content.Store(before.get(r.recipe.Route).content.Load())
+		}
+	}
+	if err := s.install(before, routes); err != nil {
+		return err
+	}
+	if s.begun {
+		s.fetchInBackground(routes)
+	}
+	return nil
 }

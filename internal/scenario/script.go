@@ -14,15 +14,15 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
-// script is all that a route can answer, made ahead of the requests.
+// script is all responses that a route has, made ahead of the requests.
 type script struct {
-	stages []cue
-	faults []cue // of the stages that have one
-	plain  cue   // where no stage holds: a 200
+	stages []variant
+	faults []variant // of the stages that have one
+	plain  variant   // where no stage holds: a 200
 }
 
-// cue is one answer of a script.
-type cue struct {
+// variant is one response of a script.
+type variant struct {
 	message *response.Message
 	varying *varying          // if the size is drawn for each request
 	empty   *response.Message // if it may be 0
@@ -31,8 +31,8 @@ type cue struct {
 	tally   *tally
 }
 
-// response gives the message for one request.
-func (c *cue) response(chance rand.Source) *response.Message {
+// draw returns the message for one request.
+func (c *variant) draw(chance rand.Source) *response.Message {
 	if c.varying == nil {
 		return c.message
 	}
@@ -45,23 +45,23 @@ func (c *cue) response(chance rand.Source) *response.Message {
 
 func newScript(r *route) *script {
 	n := len(r.recipe.Stages)
-	s := &script{stages: make([]cue, n), faults: make([]cue, n), plain: newCue(r, &recipe.Stage{Status: http.StatusOK}, r.content.Load())}
+	s := &script{stages: make([]variant, n), faults: make([]variant, n), plain: newVariant(r, &recipe.Stage{Status: http.StatusOK}, r.content.Load())}
 	for i := range r.recipe.Stages {
 		stage := &r.recipe.Stages[i]
-		s.stages[i] = newCue(r, stage, r.contentOf(i))
+		s.stages[i] = newVariant(r, stage, r.contentOf(i))
 		if stage.Fault != nil {
-			s.faults[i] = faultCue(r, s.stages[i], stage.Fault.Kind)
+			s.faults[i] = faultVariant(r, s.stages[i], stage.Fault.Kind)
 		}
 	}
 	return s
 }
 
-// newCue makes what a route answers in a stage.
-func newCue(r *route, stage *recipe.Stage, served *content) cue {
+// newVariant makes the response of a stage.
+func newVariant(r *route, stage *recipe.Stage, served *content) variant {
 	if served.missing != nil {
-		return missingCue(r, served.missing)
+		return missingVariant(r, served.missing)
 	}
-	c := cue{
+	c := variant{
 		message: response.NewMessage(stage.Status, fields(r, stage, served), served.Content),
 		pace:    paceOf(stage),
 		tally:   r.counts.of(stage.Status),
@@ -73,25 +73,26 @@ func newCue(r *route, stage *recipe.Stage, served *content) cue {
 	return c
 }
 
-// faultCue makes what befalls some or all answers of a stage.
-func faultCue(r *route, spared cue, fault response.Fault) cue {
-	c := cue{message: spared.message, fault: fault, tally: spared.tally}
+// faultVariant makes the response of a stage that has its fault.
+func faultVariant(r *route, spared variant, fault response.Fault) variant {
+	c := variant{message: spared.message, fault: fault, tally: spared.tally}
 	if !fault.Answers() {
 		c.tally = r.counts.of(NoStatus)
 	}
 	return c
 }
 
-// missingCue tells the client why there is nothing to serve.
-func missingCue(r *route, reason error) cue {
-	text := "Origin not available: " + reason.Error()
-	return cue{
+// missingVariant is the response where there is nothing to serve. It names
+// neither URLs nor addresses.
+func missingVariant(r *route, reason error) variant {
+	text := "Origin not available: " + forClients(reason)
+	return variant{
 		message: response.NewText(http.StatusBadGateway, text),
 		tally:   r.counts.of(http.StatusBadGateway),
 	}
 }
 
-// contentOf gives what a stage serves.
+// contentOf returns what a stage serves.
 func (r *route) contentOf(i int) *content {
 	switch status := r.recipe.Stages[i].Status; {
 	case r.bodies[i] != nil:
@@ -111,7 +112,7 @@ func paceOf(stage *recipe.Stage) response.Pace {
 	return pace
 }
 
-// errorText is the body of an answer that is not a success.
+// errorText is the body of a response that is not a success.
 func errorText(status int) string {
 	if status == http.StatusNotFound {
 		return "Not found"
@@ -119,7 +120,7 @@ func errorText(status int) string {
 	return "Error " + strconv.Itoa(status)
 }
 
-// fields gives the header fields of a message: those of the recipe or, in
+// fields returns the header fields of a message: those of the recipe or, in
 // their place, of the stage, and what describes the content.
 func fields(r *route, stage *recipe.Stage, c *content) []response.Field {
 	bare := !response.HasBody(stage.Status) || c.Size == 0 && c.varying == nil
@@ -129,8 +130,12 @@ func fields(r *route, stage *recipe.Stage, c *content) []response.Field {
 		list = append(list, response.NewField(header.Name, header.Values...))
 		typed = typed || strings.EqualFold(header.Name, "Content-Type")
 	}
+	replaced := make(map[string]bool, len(stage.Headers))
+	for _, header := range stage.Headers {
+		replaced[strings.ToLower(header.Name)] = true
+	}
 	for _, header := range r.recipe.Headers {
-		if stage.Headers.Has(header.Name) || bare && strings.EqualFold(header.Name, "Content-Encoding") {
+		if len(replaced) > 0 && replaced[strings.ToLower(header.Name)] || bare && strings.EqualFold(header.Name, "Content-Encoding") {
 			continue
 		}
 		add(header)

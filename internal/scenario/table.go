@@ -41,7 +41,7 @@ func newTable(routes []*route) *table {
 	return t
 }
 
-// with gives a table in which routes have been added or replaced.
+// with returns a table in which routes have been added or replaced.
 func (t *table) with(added []*route) (*table, error) {
 	after := newTable(slices.Concat(t.routes, added))
 	if n := len(after.routes); n > mostRoutes {
@@ -50,7 +50,7 @@ func (t *table) with(added []*route) (*table, error) {
 	return after, nil
 }
 
-// get gives the route with a pattern.
+// get returns the route with a pattern.
 func (t *table) get(pattern string) *route {
 	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
 		return t.prefixes[prefix]
@@ -58,7 +58,7 @@ func (t *table) get(pattern string) *route {
 	return t.exact[pattern]
 }
 
-// find gives the most specific route of a path. An empty one, as in
+// find returns the most specific route of a path. An empty one, as in
 // `GET http://host`, is the root.
 func (t *table) find(path string) *route {
 	path = cmp.Or(path, "/")

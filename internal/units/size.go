@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 )
 
 // Size is a number of bytes. As text it is a number with an optional unit:
 // `512`, `64KiB`, `1MiB` (powers of 1024) or `64KB`, `1MB` (powers of 1000).
-// In JSON it is that text or a plain number of bytes. Recipes have sizes of
+// Recipes have a BinarySize instead, where `64kb` is 65,536. In JSON it is that text or a plain number of bytes. Recipes have sizes of
 // their own, in which `64kb` is 65,536 bytes as their authors expect.
 type Size int64
 
@@ -73,4 +74,51 @@ func (s *Size) UnmarshalJSON(data []byte) error {
 	}
 	*s = Size(n)
 	return nil
+}
+
+// BinarySize is a number of bytes as recipes write it, which is
+// origin_simulator's way: a whole number and a unit in any case, `100b`, `428kb`,
+// `2mb`, with units that are powers of 1024. So `64kb` is 65,536 bytes here and
+// 64,000 as a Size, which has `64KiB` for the former.
+type BinarySize int64
+
+// largest is the largest BinarySize, that of the largest random content.
+const largest BinarySize = 64 << 30
+
+var binaryUnits = []struct {
+	name string
+	size BinarySize
+}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1 << 10}, {"mb", 1 << 20}, {"gb", 1 << 30}, {"b", 1}}
+
+// ParseBinarySize reads a size. It refuses what has no unit, is not a whole number or
+// is more than 64gb.
+func ParseBinarySize(text string) (BinarySize, error) {
+	lower := strings.ToLower(text)
+	for _, unit := range binaryUnits {
+		digits, ok := strings.CutSuffix(lower, unit.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 63)
+		if err != nil {
+			break
+		}
+		if n > uint64(math.MaxInt64/unit.size) || BinarySize(n)*unit.size > largest {
+			return 0, fmt.Errorf("size '%s' is too large: at most %s", text, largest)
+		}
+		return BinarySize(n) * unit.size, nil
+	}
+	return 0, fmt.Errorf("'%s' is not a size: expected a whole number and one of b, kb, mb, like 428kb", text)
+}
+
+// String returns the text that ParseBinarySize reads as the same size.
+func (s BinarySize) String() string {
+	for _, unit := range []string{"gb", "mb", "kb"} {
+		for _, u := range binaryUnits {
+			if u.name == unit && s != 0 && s%u.size == 0 {
+				return strconv.FormatInt(int64(s/u.size), 10) + unit
+			}
+		}
+	}
+	return strconv.FormatInt(int64(s), 10) + "b"
 }

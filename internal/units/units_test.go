@@ -119,6 +119,25 @@ func TestErrorsListTheUnits(t *testing.T) {
 	}
 }
 
+func TestBinarySize(t *testing.T) {
+	for text, want := range map[string]BinarySize{
+		"0b": 0, "16b": 16, "1kb": 1024, "428KB": 428 << 10, "2Mb": 2 << 20, "64KiB": 64 << 10, "1gb": 1 << 30,
+	} {
+		got, err := ParseBinarySize(text)
+		if err != nil || got != want {
+			t.Errorf("%s: got %d, %v; want %d", text, got, err, want)
+		}
+		if again, err := ParseBinarySize(got.String()); err != nil || again != got {
+			t.Errorf("%s is written as %s, which is %d, %v", text, got, again, err)
+		}
+	}
+	for _, text := range []string{"", "b", "kb", "5", "-5kb", "+5kb", "1.5kb", "5 kb", "5tb", "65gb", "99999999999999999999b", "9223372036854775807kb"} {
+		if size, err := ParseBinarySize(text); err == nil {
+			t.Errorf("%q was read as %d", text, size)
+		}
+	}
+}
+
 func FuzzParseSize(f *testing.F) {
 	for _, seed := range []string{"1MiB", "0", "1.5kb", "-1", "9EiB", "1e400"} {
 		f.Add(seed)

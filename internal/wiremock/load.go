@@ -75,7 +75,7 @@ type origin struct {
 func load(path string, faults *faults) []*Mapping {
 	info, err := os.Stat(path)
 	if err != nil {
-		faults.add(lookedIn(err, path))
+		faults.add(units.LookedIn(err, path))
 		return nil
 	}
 	if !info.IsDir() {
@@ -97,14 +97,6 @@ func load(path string, faults *faults) []*Mapping {
 		all = append(all, loadFile(file, path, faults)...)
 	}
 	return all
-}
-
-// lookedIn adds the directory that a relative path was looked for in.
-func lookedIn(err error, path string) error {
-	if directory, failed := os.Getwd(); failed == nil && !filepath.IsAbs(path) {
-		return fmt.Errorf("%w (looked in %s)", err, directory)
-	}
-	return err
 }
 
 func isDirectory(path string) bool {
@@ -177,7 +169,7 @@ func (o origin) readFile(name string) ([]byte, error) {
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, lookedIn(err, folder)
+		return nil, units.LookedIn(err, folder)
 	}
 	defer root.Close()
 	data, err := root.ReadFile(strings.TrimPrefix(name, "/"))

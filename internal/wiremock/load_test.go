@@ -88,3 +88,42 @@ func TestLinkedFilesAreReadOnce(t *testing.T) {
 		t.Errorf("got %d mappings, %v", len(mappings), err)
 	}
 }
+
+// TestAllFaultsAreTold holds that a load names every mapping at fault, and a
+// body file with the directory that it was looked for in.
+func TestAllFaultsAreTold(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"a.json": "\ufeff" + `[{"request":{"url":"/"}},{"scenarioName":"x"},{"response":{"bodyFileName":"none.txt"}}]`,
+		"b.json": "{\n  \"request\": {,}\n}",
+		"c.json": `{"request":{"pot":80}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(root, "__files"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(root, "nowhere.json")
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	here, _ := os.Getwd()
+	lines := strings.Split(err.Error(), "\n")
+	for i, want := range []string{
+		"a.json: mappings[1]: scenarioName: not supported",
+		"(looked in " + filepath.Join(root, "__files") + ")",
+		"b.json: line 2, column 15: invalid character ','",
+		"c.json: request.pot: not supported",
+		"nowhere.json: no such file or directory (looked in " + here + ")",
+	} {
+		if i >= len(lines) || !strings.Contains(lines[i], want) {
+			t.Errorf("line %d: want %s in\n%v", i+1, want, err)
+		}
+	}
+	many := "[" + strings.Repeat(`{"a":1},`, 60) + `{"a":1}]`
+	if _, err := Parse([]byte(many), "many", ""); err == nil || !strings.HasSuffix(err.Error(), "\nand 11 more") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"unicode/utf8"
 )
 
@@ -29,3 +31,13 @@ func CheckJSON(data []byte) error {
 
 // TrimBOM takes the mark off that some editors put before a text of UTF-8.
 func TrimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }
+
+// LookedIn adds the directory that a relative path was looked for in to an error
+// of opening it.
+func LookedIn(err error, path string) error {
+	directory, failed := os.Getwd()
+	if err == nil || failed != nil || filepath.IsAbs(path) {
+		return err
+	}
+	return fmt.Errorf("%w (looked in %s)", err, directory)
+}

@@ -17,23 +17,24 @@ import (
 
 // holdAtMost makes the room for contents smaller.
 func holdAtMost(t *testing.T, size int64) {
-	before := mostHeld
-	mostHeld = size
-	t.Cleanup(func() { mostHeld = before })
+	before := capacity
+	capacity = size
+	t.Cleanup(func() { capacity = before })
 }
 
 // TestContentsHaveARoom holds for recipes that are posted one after the other:
 // what does not fit beside the others changes nothing, what takes the place of
 // another does fit.
-func TestContentsHaveARoom(t *testing.T) {
-	holdAtMost(t, 100<<10)
+func TestContentsAreBounded(t *testing.T) {
+	holdAtMost(t, 104<<10)
 	s := play(t, `{"route":"/a","body":"<<40kb>>","stages":[{"body":"<<20kb>>"}]}`)
 	for _, tc := range []struct{ recipes, want string }{
 		{`{"route":"/b","body":"<<30kb>>","stages":[{}]}`, ""},
-		{`{"route":"/c","body":"<<11kb>>","stages":[{}]}`, "body: "},
-		{`{"route":"/c","stages":[{"body":"<<11kb>>"}]}`, "stages: "},
-		{`{"route":"/c","random_content":"1gb","stages":[{"body":"<<11kb>>"}]}`, "stages: "},
-		{`[{"route":"/c","body":"<<5kb>>","stages":[{}]},{"route":"/d","body":"<<6kb>>","stages":[{}]}]`, "recipes[1].body: "},
+		{`{"route":"/c","body":"<<14kb>>","stages":[{}]}`, "body: "},
+		{`{"route":"/c","stages":[{"body":"<<14kb>>"}]}`, "stages: "},
+		{`{"route":"/c","random_content":"1gb","stages":[{"body":"<<14kb>>"}]}`, "stages: "},
+		{`[{"route":"/c","body":"<<7kb>>","stages":[{}]},{"route":"/d","body":"<<8kb>>","stages":[{}]}]`, "recipes[1].body: "},
+		{`{"route":"/c","headers":{"x":"` + strings.Repeat("x", 2<<10) + `"},"stages":[{},{"at":1},{"at":2},{"at":3},{"at":4},{"at":5},{"at":6}]}`, "headers: "},
 		{`{"route":"/b","body":"<<40kb>>","stages":[{}]}`, ""},
 		{`{"route":"/c","random_content":"1gb","stages":[{}]}`, ""},
 	} {
@@ -49,7 +50,7 @@ func TestContentsHaveARoom(t *testing.T) {
 }
 
 // TestFilesAndOriginsNeedRoom holds for those of a configuration too.
-func TestFilesAndOriginsNeedRoom(t *testing.T) {
+func TestFilesAndOriginsCount(t *testing.T) {
 	holdAtMost(t, 100<<10)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, make([]byte, 30<<10), 0o600); err != nil {
@@ -64,7 +65,13 @@ func TestFilesAndOriginsNeedRoom(t *testing.T) {
 		t.Errorf("got error %v", err)
 	}
 	url, _ := origin(t)
-	s := play(t, `[{"route":"/o","origin":"`+url+`/page","stages":[{}]},{"route":"/b","body":"<<102395b>>","stages":[{}]}]`)
+	list := parse(t, `[{"route":"/o","origin":"`+url+`/page","stages":[{}]},{"route":"/b","body":"<<1kb>>","stages":[{}]}]`)
+	holdAtMost(t, list[0].Size()+list[1].Size()+10)
+	s, err := New(t.Name(), list, Defaults{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Destruct() })
 	err = s.Add(t.Context(), parse(t, `{"route":"/p","origin":"`+url+`/page","stages":[{}]}`))
 	if err == nil || !strings.HasPrefix(err.Error(), "origin: ") {
 		t.Errorf("got error %v", err)
@@ -72,5 +79,5 @@ func TestFilesAndOriginsNeedRoom(t *testing.T) {
 	if err := s.Begin(zap.NewNop()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() bool { return strings.Contains(bodyOf(ask(t, s, "/o")), recipe.ErrContents.Error()) })
+	eventually(t, func() bool { return strings.Contains(bodyOf(ask(t, s, "/o")), recipe.ErrTooLarge.Error()) })
 }
