@@ -20,10 +20,17 @@ const (
 	// firstStep is how much memory a record gets before its bytes are there: its
 	// length is not trusted with more.
 	firstStep = 64 << 10
+
+	// trusted is how many bytes of a record have to be there before it gets the
+	// memory for all of its length: to double it once more could take twice that.
+	trusted = 32 << 20
+
+	// maxKept is the memory that is kept for the next record, if that needs less.
+	maxKept = 8 << 20
 )
 
-// Reader reads a recording record by record. It takes as much memory as the
-// largest record so far.
+// Reader reads a recording record by record. It takes the memory of one record,
+// of up to 1 GiB, and 64 MiB besides while that grows.
 type Reader struct {
 	source  *bufio.Reader
 	records *bufio.Reader // source, or what the LZ4 frames in it hold
@@ -133,9 +140,16 @@ func (r *Reader) length() (int, error) {
 // fill reads a record of the length, getting memory only as its bytes come in.
 func (r *Reader) fill(length int) error {
 	r.buffer = r.buffer[:0]
+	if cap(r.buffer) > max(maxKept, 2*length) {
+		r.buffer = nil
+	}
 	for len(r.buffer) < length {
 		if len(r.buffer) == cap(r.buffer) {
-			larger := make([]byte, len(r.buffer), min(max(firstStep, 2*cap(r.buffer)), max(firstStep, length)))
+			want := min(max(firstStep, 2*cap(r.buffer)), max(firstStep, length))
+			if len(r.buffer) >= trusted {
+				want = length
+			}
+			larger := make([]byte, len(r.buffer), want)
 			copy(larger, r.buffer)
 			r.buffer = larger
 		}
