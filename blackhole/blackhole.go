@@ -139,7 +139,7 @@ func (h *Handler) read(r *http.Request) error {
 
 // sampled draws whether a request is recorded.
 func (h *Handler) sampled() bool {
-	return h.Percent == nil || rand.Float64()*100 < float64(*h.Percent)
+	return h.Percent.Takes(rand.Uint64())
 }
 
 // Interface guards

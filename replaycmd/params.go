@@ -66,7 +66,7 @@ type selection struct {
 	ids      []string
 	since    source.Moment
 	until    source.Moment
-	percent  *float64
+	percent  *units.Percent
 }
 
 func (p *params) define(flags *pflag.FlagSet) {
@@ -138,10 +138,9 @@ func parseTargetNotField(text string) (send.Target, error) {
 	return target, err
 }
 
-func parsePercent(text string) (*float64, error) {
+func parsePercent(text string) (*units.Percent, error) {
 	percent, err := units.ParsePercent(text)
-	share := float64(percent)
-	return &share, err
+	return &percent, err
 }
 
 func parseGlob(text string) (source.Glob, error) { return source.Glob(text), nil }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // Parse reads a latency from its text. The error names what is wrong: which
@@ -123,7 +125,7 @@ func parseTable(lines []string) (Latency, error) {
 }
 
 func parseDuration(field, text string) (time.Duration, error) {
-	d, err := time.ParseDuration(strings.TrimSpace(text))
+	d, err := units.ParseDuration(strings.TrimSpace(text))
 	if err != nil {
 		return 0, fmt.Errorf("%s '%s' is not a duration: expected a number with a unit, like 50ms", field, text)
 	}

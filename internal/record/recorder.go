@@ -4,7 +4,6 @@
 package record
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
@@ -136,23 +134,14 @@ func closeReleased() {
 // follow has the recorder start with the configuration, not when it is merely
 // validated, and end in time with the process.
 func (r *Recorder) follow(ctx caddy.Context, logger *zap.Logger) error {
-	app, err := ctx.App("events")
-	if err != nil {
-		return err
-	}
-	events := app.(*caddyevents.App)
-	if err := events.On("started", onEvent(func() {
+	if err := lifecycle.OnStart(ctx, func() {
 		r.observer.logger.Store(logger)
 		r.Start()
 		hintAtDroppedFields(ctx, logger)
-	})); err != nil {
+	}); err != nil {
 		return err
 	}
-	return events.On("stopping", onEvent(func() {
-		if caddy.Exiting() {
-			time.AfterFunc(exitPatience, r.StopWaiting)
-		}
-	}))
+	return lifecycle.OnExit(ctx, func() { time.AfterFunc(exitPatience, r.StopWaiting) })
 }
 
 // hintAtDroppedFields logs that Caddy drops header fields before any handler
@@ -169,13 +158,4 @@ func hintAtDroppedFields(ctx caddy.Context, logger *zap.Logger) {
 	}
 	logger.Info("header fields with an underscore or a dot in their names are not recorded: Caddy drops them, " +
 		"unless they are named in expected_underscore_headers or expected_dot_headers of the servers option")
-}
-
-// onEvent is a function that an event calls.
-type onEvent func()
-
-// Handle calls the function.
-func (f onEvent) Handle(context.Context, caddy.Event) error {
-	f()
-	return nil
 }

@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // Compression is how files are compressed. As text it is `lz4`, `lz4` with a
@@ -77,9 +76,9 @@ func ParseKeep(text string) (Keep, error) {
 	k := Keep{}
 	if n, err := strconv.Atoi(text); err == nil {
 		k.files = n
-	} else if age, err := parseAge(text); err == nil {
+	} else if age, err := units.ParseDuration(text); err == nil {
 		k.age = age
-	} else if size, err := humanize.ParseBytes(text); err == nil && size <= 1<<62 {
+	} else if size, err := units.ParseSize(text); err == nil {
 		k.bytes = int64(size)
 	} else {
 		return k, fmt.Errorf("'%s' is neither a number of files, an age like 7d nor a size like 50GiB", text)
@@ -110,22 +109,6 @@ func (k *Keep) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// parseAge reads a duration that may start with days: `1d12h`.
-func parseAge(text string) (time.Duration, error) {
-	days, rest, ok := strings.Cut(text, "d")
-	if !ok {
-		return time.ParseDuration(text)
-	}
-	n, err := strconv.ParseUint(days, 10, 16)
-	age := time.Duration(n) * 24 * time.Hour
-	if err == nil && rest != "" {
-		var part time.Duration
-		part, err = time.ParseDuration(rest)
-		age += part
-	}
-	return age, err
-}
-
 // Duration is a time. In JSON it is text like `10m` or `7d`, or a number of
 // nanoseconds.
 type Duration time.Duration
@@ -136,7 +119,7 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &text) != nil {
 		return json.Unmarshal(data, (*int64)(d))
 	}
-	age, err := parseAge(text)
+	age, err := units.ParseDuration(text)
 	*d = Duration(age)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 )
 
@@ -65,7 +66,7 @@ func (c *Condition) parseLimit(text string) error {
 	_, isPercentile := percentile(c.figure)
 	switch {
 	case isPercentile, c.figure == "max":
-		d, err := time.ParseDuration(text)
+		d, err := units.ParseDuration(text)
 		if err != nil || d < 0 {
 			return fmt.Errorf("'%s' is not a duration like 250ms", text)
 		}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // Rate is a number of requests per second. As text it is a number with an
@@ -27,7 +29,7 @@ func ParseRate(text string) (Rate, error) {
 		if unit != "" && (unit[0] < '0' || unit[0] > '9') {
 			unit = "1" + unit
 		}
-		if per, err = time.ParseDuration(unit); err != nil || per <= 0 {
+		if per, err = units.ParseDuration(unit); err != nil || per <= 0 {
 			return 0, wrong
 		}
 	}

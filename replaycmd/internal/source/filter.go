@@ -16,17 +16,18 @@ import (
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // Filter lets through the records that meet all of its conditions. Those of the
 // zero value are met by every record.
 type Filter struct {
-	Methods []string // any of these
-	Paths   []Glob   // any of these match the path, without the query
-	IDs     []string // any of these
-	Since   Moment   // not before
-	Until   Moment   // before
-	Percent *float64 // this share, always the same records of a recording
+	Methods []string       // any of these
+	Paths   []Glob         // any of these match the path, without the query
+	IDs     []string       // any of these
+	Since   Moment         // not before
+	Until   Moment         // before
+	Percent *units.Percent // this share, always the same records of a recording
 
 	Source
 	seen    int64
@@ -81,7 +82,7 @@ func (f *Filter) meets(r *recording.Request) bool {
 		f.Until.given() && r.TimeNS >= f.Until.after(f.began):
 		return false
 	}
-	return f.Percent == nil || share(r, f.seen) < *f.Percent
+	return f.Percent.Takes(place(r, f.seen))
 }
 
 func (f *Filter) isAskedFor(id []byte) bool {
@@ -103,9 +104,9 @@ func path(target []byte) []byte {
 	return p
 }
 
-// share places a record somewhere from 0 up to 100, by its identifier or else by
-// its method, target and number.
-func share(r *recording.Request, number int64) float64 {
+// place returns a number spread evenly over all of uint64's, made of a record's
+// identifier or else of its method, target and number.
+func place(r *recording.Request, number int64) uint64 {
 	h := fnv.New64a()
 	h.Write(r.ID)
 	if len(r.ID) == 0 {
@@ -118,7 +119,7 @@ func share(r *recording.Request, number int64) float64 {
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd
 	x ^= x >> 33
-	return float64(x>>11) / (1 << 53) * 100
+	return x
 }
 
 // Glob is a pattern in which * stands for any bytes, / included, and ? for one.
@@ -158,7 +159,7 @@ func ParseMoment(text string) (Moment, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return Moment{at: at, set: true}, nil
 	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+	if d, err := units.ParseDuration(text); err == nil && d >= 0 {
 		return Moment{since: d, set: true}, nil
 	}
 	return Moment{}, fmt.Errorf("'%s' is not a time: expected one like 2026-11-30T14:35:00Z, or a duration since the first record like 90s", text)

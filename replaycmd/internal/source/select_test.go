@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // list is a source of given records.
@@ -92,7 +93,7 @@ func TestPercentChoosesTheSameRecordsEveryTime(t *testing.T) {
 			}
 			*l = append(*l, r)
 		}
-		f := &Filter{Source: l, Percent: &percent}
+		f := &Filter{Source: l, Percent: (*units.Percent)(&percent)}
 		var chosen []string
 		for {
 			r, err := f.Next()
