@@ -166,9 +166,12 @@ func (c *http2) request(ctx context.Context, m *Message, host string) *http.Requ
 		Host:   host,
 		Header: make(http.Header),
 	}
+	measured := false
 	for name, value := range m.Fields() {
 		switch http1.FieldOf(name) {
-		case http1.Host, http1.ContentLength, http1.TransferEncoding, http1.Connection, http1.HopByHop:
+		case http1.ContentLength:
+			measured = true
+		case http1.Host, http1.TransferEncoding, http1.Connection, http1.HopByHop:
 		default:
 			key := http.CanonicalHeaderKey(string(name))
 			r.Header[key] = append(r.Header[key], string(value))
@@ -177,10 +180,10 @@ func (c *http2) request(ctx context.Context, m *Message, host string) *http.Requ
 	if _, given := r.Header["User-Agent"]; !given {
 		r.Header["User-Agent"] = []string{""} // else net/http adds its own
 	}
-	if m.HasBody() {
+	if m.HasBody() || !measured && expectsBody(r.Method) {
 		r.Body = io.NopCloser(bytes.NewReader(m.Body))
 		r.ContentLength = int64(len(m.Body))
-		if m.Chunked {
+		if m.Chunked || !measured {
 			r.ContentLength = -1
 		}
 	}
@@ -191,6 +194,12 @@ func (c *http2) request(ctx context.Context, m *Message, host string) *http.Requ
 		r.Trailer.Add(string(name), string(value))
 	}
 	return r.WithContext(ctx)
+}
+
+// expectsBody reports whether net/http gives a request without a body a
+// content-length of 0.
+func expectsBody(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
 // checkHTTP2 refuses what HTTP/1.1 can carry and HTTP/2 can't, of which net/http's

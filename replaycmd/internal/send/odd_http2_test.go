@@ -14,6 +14,8 @@ import (
 
 	h2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
 // answeringHTTP2 serves HTTP/2 frame by frame: every request is answered with
@@ -88,6 +90,34 @@ func TestWhatHTTP2CannotCarry(t *testing.T) {
 		mustSend(t, client, record("GET", "/", "", "Host: a"))
 		if n := client.dialer.Opened(); n != 1 || requests.Load() != 2 {
 			t.Errorf("%s: %d requests over %d connections", w.name, requests.Load(), n)
+		}
+	}
+}
+
+// A request that said nothing of its length says nothing now.
+func TestNoLengthIsAddedInHTTP2(t *testing.T) {
+	for _, w := range ways {
+		if !isHTTP2(w) {
+			continue
+		}
+		lengths := make(chan string, 1)
+		target := w.serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			lengths <- r.Header.Get("Content-Length")
+		}))
+		client := newClient(t, target, w.options)
+		for _, tc := range []struct {
+			record *recording.Request
+			want   string
+		}{
+			{record("POST", "/", "", "Host: a"), ""},
+			{record("POST", "/", "", "Host: a", "Content-Length: 0"), "0"},
+			{record("PUT", "/", "body", "Host: a", "Content-Length: 4"), "4"},
+			{record("GET", "/", "", "Host: a"), ""},
+		} {
+			mustSend(t, client, tc.record)
+			if got := <-lengths; got != tc.want {
+				t.Errorf("%s, %s %q: length %q, want %q", w.name, tc.record.Method, tc.record.Headers, got, tc.want)
+			}
 		}
 	}
 }

@@ -7,7 +7,12 @@
 package source
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"net/url"
+	"strings"
+	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
@@ -30,3 +35,118 @@ func (p *UnreadableError) Error() string { return p.Name + ": " + p.Err.Error() 
 
 // Unwrap returns the cause.
 func (p *UnreadableError) Unwrap() error { return p.Err }
+
+// Loop begins a source again and again. Recorded times go on where the last
+// round ended, after a gap as long as they have on average.
+type Loop struct {
+	open    func() (Source, error)
+	current Source
+	shifted recording.Request
+
+	count       int64 // records of this round
+	first, last int64 // their times
+	shift       int64
+}
+
+// NewLoop returns a source that opens another whenever one ends.
+func NewLoop(open func() (Source, error)) (*Loop, error) {
+	first, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return &Loop{open: open, current: first}, nil
+}
+
+// Next returns the next record of this round or the first of another. It ends
+// only if a round has no records.
+func (l *Loop) Next() (*recording.Request, error) {
+	r, err := l.current.Next()
+	if errors.Is(err, io.EOF) && l.count > 0 {
+		if err := l.again(); err != nil {
+			return nil, err
+		}
+		r, err = l.current.Next()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if l.count == 0 {
+		l.first = r.TimeNS
+	}
+	l.count++
+	l.last = max(l.last, r.TimeNS)
+	if r.TimeNS == 0 || l.shift == 0 {
+		return r, nil
+	}
+	l.shifted = *r
+	l.shifted.TimeNS += l.shift
+	return &l.shifted, nil
+}
+
+// again opens the source for another round.
+func (l *Loop) again() error {
+	if err := l.current.Close(); err != nil {
+		return err
+	}
+	gap := int64(time.Second) // of records that have no distance
+	if span := l.last - l.first; span > 0 {
+		gap = span / (l.count - 1)
+		l.shift += span
+	}
+	l.shift += gap
+	l.count, l.last = 0, 0
+	next, err := l.open()
+	if err != nil {
+		return err
+	}
+	l.current = next
+	return nil
+}
+
+// Close closes the source of this round.
+func (l *Loop) Close() error { return l.current.Close() }
+
+// IsURL says whether an argument is a URL rather than the name of a file.
+func IsURL(arg string) bool {
+	return strings.HasPrefix(arg, "http://") || strings.HasPrefix(arg, "https://")
+}
+
+// URL gives a GET of one URL, without an end.
+type URL struct {
+	// Origin is scheme and host, a target for the requests.
+	Origin  string
+	text    string
+	request recording.Request
+}
+
+// NewURL reads a URL.
+func NewURL(text string) (*URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.Unwrap(err)
+	case u.Host == "":
+		return nil, fmt.Errorf("'%s' has no host", text)
+	case u.User != nil:
+		return nil, fmt.Errorf("'%s' has credentials: give them as --header 'Authorization: ...'", text)
+	}
+	return &URL{
+		Origin: u.Scheme + "://" + u.Host,
+		text:   text,
+		request: recording.Request{
+			Method:  []byte("GET"),
+			URI:     []byte(u.RequestURI()),
+			Host:    []byte(u.Host),
+			Headers: []byte("Host: " + u.Host + "\r\nUser-Agent: caddy-replay\r\nAccept: */*\r\n"),
+		},
+	}, nil
+}
+
+// String returns the request in words.
+func (u *URL) String() string { return "GET " + u.text }
+
+// Next returns the request.
+func (u *URL) Next() (*recording.Request, error) { return &u.request, nil }
+
+// Close does nothing.
+func (*URL) Close() error { return nil }

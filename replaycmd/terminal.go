@@ -4,14 +4,83 @@
 package replaycmd
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
+
+// notes tells the user about what goes on beside the results.
+type notes struct {
+	w       io.Writer
+	quiet   bool
+	problem func(error) // called for every part of a recording that can't be read
+
+	mu       sync.Mutex
+	problems []string
+}
+
+// note tells one thing. An UnreadableError is kept for the report
+// and told even to those who want it quiet.
+func (n *notes) note(err error) {
+	_, isProblem := errors.AsType[*source.UnreadableError](err)
+	if isProblem {
+		n.mu.Lock()
+		n.problems = append(n.problems, err.Error())
+		n.mu.Unlock()
+	}
+	if isProblem || !n.quiet {
+		fmt.Fprintln(n.w, "Warning:", err)
+	}
+	if isProblem && n.problem != nil {
+		n.problem(err)
+	}
+}
+
+// lost gives what could not be read.
+func (n *notes) lost() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.problems
+}
+
+// untilInterrupted gives a context that the first interrupt ends. The second
+// ends the process.
+func untilInterrupted(parent context.Context, stderr io.Writer) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2)
+	stopped := make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-signals:
+			fmt.Fprintln(stderr, "\nEnding the run. Interrupt again to leave at once.")
+			cancel()
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-signals:
+			os.Exit(exitInterrupted)
+		case <-stopped:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(stopped)
+		cancel()
+	}
+}
 
 const (
 	progressEvery = 250 * time.Millisecond

@@ -1,0 +1,223 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/dustin/go-humanize"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
+)
+
+var errOver = errors.New("the duration is over")
+
+// describe says what would be sent, for how long and where to.
+func (p *params) describe(ctx context.Context, w io.Writer, records *records, plan schedule.Schedule, note func(error)) error {
+	line := func(label, format string, args ...any) {
+		fmt.Fprintf(w, "%-10s "+format+"\n", append([]any{label}, args...)...)
+	}
+	for _, target := range p.targets {
+		line("to", "%s", target.URL)
+	}
+	if records.url != nil {
+		line("request", "%s", records.url)
+	}
+	line("pace", "%s, up to %d connections to each target", plan.String(), p.connections)
+	if records.url != nil && p.requests == 0 && !plan.Timed() {
+		line("takes", "%s, with as many requests as there are responses", p.duration)
+		return nil
+	}
+	var s span
+	var last time.Duration
+	err := p.each(ctx, records, func(r *recording.Request) error {
+		due := plan.Next(r.TimeNS)
+		if p.duration > 0 && due >= p.duration {
+			return errOver
+		}
+		last = due
+		s.add(r)
+		return nil
+	})
+	if err != nil && !errors.Is(err, errOver) {
+		return err
+	}
+	records.noteUntimed(note)
+	line("requests", "%s to each target", humanize.Comma(s.records))
+	for _, method := range slices.SortedFunc(maps.Keys(s.methods), func(a, b string) int {
+		return int(s.methods[b]-s.methods[a])*2 + strings.Compare(a, b)
+	}) {
+		line("", "%s %s", humanize.Comma(s.methods[method]), report.Escape(method))
+	}
+	line("bodies", "%s", humanize.IBytes(s.bodies))
+	if s.truncated > 0 {
+		line("", "%s of them cut in the recording", humanize.Comma(s.truncated))
+	}
+	if s.first != 0 {
+		line("recorded", "%s to %s", timeText(s.first), timeText(s.last))
+	}
+	switch {
+	case !plan.Timed():
+		line("takes", "as long as the responses take")
+	case p.loop:
+		line("takes", "%s, and then all over again", last.Round(time.Millisecond))
+	default:
+		line("takes", "%s and the time of the last response", last.Round(time.Millisecond))
+	}
+	if s.records == 0 && records.missing() == nil {
+		return records.nothing("would be sent", p.chosenBy())
+	}
+	return nil
+}
+
+// testIntegrity reads recordings to their ends and says of each whether it is
+// whole.
+func (p *params) testIntegrity(ctx context.Context, w io.Writer, args []string, stdin io.Reader, note func(error)) (int, error) {
+	files, err := inputs(args, stdin, note)
+	if err != nil {
+		return exitNotStarted, err
+	}
+	damaged := 0
+	for _, file := range files {
+		err := testOne(ctx, w, file)
+		if ctx.Err() != nil {
+			return exitIncomplete, errInterrupted
+		}
+		if err != nil {
+			fmt.Fprintf(w, "%s: %v\n", file.Name, err)
+			damaged++
+		}
+	}
+	if damaged > 0 {
+		return exitIncomplete, fmt.Errorf("%d of %d recordings are damaged", damaged, len(files))
+	}
+	return caddy.ExitCodeSuccess, nil
+}
+
+func testOne(ctx context.Context, w io.Writer, file source.Input) error {
+	var from io.Reader
+	if file.Stream {
+		from = file.Reader(ctx)
+	} else {
+		opened, err := file.Open()
+		if err != nil {
+			return err
+		}
+		defer opened.Close()
+		from = opened
+	}
+	decoder := source.Decode(from)
+	var s span
+	for {
+		r, err := decoder.Next()
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+		if errors.Is(err, io.EOF) {
+			fmt.Fprintf(w, "%s: whole, %s, %d bytes uncompressed\n", file.Name, s.String(), source.Offset(decoder))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.add(r)
+	}
+}
+
+// extractTo writes each record to a file of its own in a folder, as it would be
+// sent. A record that is no valid request is noted and left out.
+func (p *params) extractTo(ctx context.Context, folder string, records *records, note func(error)) error {
+	rewriter := p.rewriter()
+	var m send.Message
+	n, bad := 0, 0
+	err := p.each(ctx, records, func(r *recording.Request) error {
+		n++
+		if err := rewriter.Write(&m, r); err != nil {
+			bad++
+			note(fmt.Errorf("record %d is left out: %w", n, err))
+			return nil
+		}
+		name := fmt.Sprintf("%06d_%s.http", n, fileName(r.ID))
+		return os.WriteFile(filepath.Join(folder, name), m.Bytes(), 0o600)
+	})
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("%d of %d records are not valid requests", bad, n)
+	}
+	return err
+}
+
+// fileName makes a part of a file's name of an identifier.
+func fileName(id []byte) string {
+	const longest = 64
+	safe := strings.Map(func(c rune) rune {
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '_':
+			return c
+		}
+		return '_'
+	}, string(id))
+	return safe[:min(len(safe), longest)]
+}
+
+// span is what many records are together.
+type span struct {
+	records     int64
+	bodies      uint64
+	truncated   int64
+	first, last int64 // times
+	methods     map[string]int64
+}
+
+func (s *span) add(r *recording.Request) {
+	s.records++
+	s.bodies += uint64(len(r.Body))
+	if r.Truncated() {
+		s.truncated++
+	}
+	if s.methods == nil {
+		s.methods = make(map[string]int64)
+	}
+	s.methods[string(r.Method)]++
+	if r.TimeNS == 0 {
+		return
+	}
+	if s.first == 0 || r.TimeNS < s.first {
+		s.first = r.TimeNS
+	}
+	s.last = max(s.last, r.TimeNS)
+}
+
+// String says how many records there are and from when.
+func (s *span) String() string {
+	text := fmt.Sprintf("%d records", s.records)
+	if s.records == 1 {
+		text = "1 record"
+	}
+	if s.first != 0 {
+		text += fmt.Sprintf(" from %s to %s", timeText(s.first), timeText(s.last))
+	}
+	return text
+}
+
+// timeText writes a recorded time, to the millisecond.
+func timeText(ns int64) string {
+	if ns == 0 {
+		return "-"
+	}
+	return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z07:00")
+}
