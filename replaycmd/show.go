@@ -103,29 +103,29 @@ const wideEnough = 120
 func (l *listing) isWide() bool { return l.width == 0 || l.width >= wideEnough }
 
 func (l *listing) head() {
-	l.line("TIME", "ID", "METHOD", "HEADERS", "BODY", "", "TARGET")
+	l.line("TIME", "ID", "METHOD", "HEADERS", "BODY", "TARGET") //nolint:errcheck // flushing returns it
 }
 
 func (l *listing) record(r *recording.Request) error {
-	cut := ""
+	body := strconv.Itoa(len(r.Body)) + " "
 	if r.Truncated() {
-		cut = "+"
+		body = strconv.Itoa(len(r.Body)) + "+"
 	}
 	at := timeText(r.TimeNS)
 	if !l.isWide() && r.TimeNS != 0 {
 		at = time.Unix(0, r.TimeNS).UTC().Format("15:04:05.000")
 	}
 	return l.line(at, report.Escape(string(r.ID)), report.Escape(string(r.Method)),
-		strconv.Itoa(len(r.Headers)), strconv.Itoa(len(r.Body)), cut, report.Escape(string(r.URI)))
+		strconv.Itoa(len(r.Headers)), body, report.Escape(string(r.URI)))
 }
 
-func (l *listing) line(at, id, method, headers, body, cut, target string) error {
+func (l *listing) line(at, id, method, headers, body, target string) error {
 	if l.isWide() {
-		text := fmt.Sprintf("%-24s  %-36s  %-7s %8s %9s%1s  %s", at, id, method, headers, body, cut, target)
+		text := fmt.Sprintf("%-24s  %-36s  %-7s %8s %10s  %s", at, id, method, headers, body, target)
 		_, err := fmt.Fprintln(l.w, l.fit(text))
 		return err
 	}
-	_, err := fmt.Fprintln(l.w, l.fit(fmt.Sprintf("%-12s %-36s %-7s %7s%1s %s", at, id, method, body, cut, target)))
+	_, err := fmt.Fprintln(l.w, l.fit(fmt.Sprintf("%-12s %-36s %-7s %8s %s", at, id, method, body, target)))
 	return err
 }
 
