@@ -24,7 +24,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
-// numbered gives n requests for /0, /1 and so on, 1 ms apart.
+// numbered has n requests for /0, /1 and so on, 1 ms apart.
 type numbered struct {
 	n, next int
 	request recording.Request

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/pflag"
+
+	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
@@ -113,7 +114,7 @@ func (p *params) define(flags *pflag.FlagSet) {
 	flags.VarP(single(&p.outputDir, "FOLDER", parseText).or("."), "output-directory", "o", "Folder for --extract-to-file")
 }
 
-// define gives the flags that say which records are meant.
+// define adds the flags that choose among the records.
 func (s *selection) define(flags *pflag.FlagSet) {
 	flags.VarP(single(&s.requests, "N", parseCount), "requests", "n", "Take this many requests and no more")
 	flags.VarP(single(&s.requests, "N", parseCount), "reqs", "r", "The same as --requests")

@@ -128,7 +128,7 @@ func (s *server) got() []*http.Request {
 	return s.requests
 }
 
-// read gives copies of the records of recordings, in the order of their times.
+// read returns copies of the records of recordings, in the order of their times.
 func read(t *testing.T, args ...string) []*recording.Request {
 	t.Helper()
 	records, err := new(selection).open(t.Context(), args, nil, false, func(err error) { t.Error(err) })

@@ -93,7 +93,7 @@ func (p *process) interrupt(t *testing.T) {
 	}
 }
 
-// hanging is a target that tells of requests and never answers them.
+// hanging is a target that reports requests and never answers them.
 func hanging(t *testing.T) (url string, came <-chan struct{}) {
 	t.Helper()
 	requests := make(chan struct{}, 1000)

@@ -15,8 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/dustin/go-humanize"
+
+	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
@@ -27,7 +28,7 @@ import (
 
 var errOver = errors.New("the duration is over")
 
-// describe says what would be sent, for how long and where to.
+// describe writes what would be sent, for how long and where to.
 func (p *params) describe(ctx context.Context, w io.Writer, records *records, plan schedule.Schedule, note func(error)) error {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s "+format+"\n", append([]any{label}, args...)...)
@@ -202,7 +203,7 @@ func (s *span) add(r *recording.Request) {
 	s.last = max(s.last, r.TimeNS)
 }
 
-// String says how many records there are and from when.
+// String returns how many records there are and from when.
 func (s *span) String() string {
 	text := fmt.Sprintf("%d records", s.records)
 	if s.records == 1 {

@@ -104,7 +104,7 @@ func (r *records) missing() error {
 	return nil
 }
 
-// noteUntimed says how many records were left out because they have no time.
+// noteUntimed warns of the records that were left out because they have no time.
 func (r *records) noteUntimed(note func(error)) {
 	if r.filter != nil && r.filter.Untimed() > 0 {
 		note(fmt.Errorf("%d records have no time: --since and --until leave them out", r.filter.Untimed()))
@@ -144,7 +144,7 @@ func (s *selection) each(ctx context.Context, from source.Source, f func(*record
 	return nil
 }
 
-// peeked gives a record that was taken before its source goes on.
+// peeked is a source of which the first record was taken and comes again.
 type peeked struct {
 	source.Source
 	first *recording.Request
@@ -158,7 +158,7 @@ func (p *peeked) Next() (*recording.Request, error) {
 	return p.Source.Next()
 }
 
-// timed says whether the records have times, judging by the first.
+// timed reports whether the records have times, judging by the first.
 func (r *records) timed() (bool, error) {
 	first, err := r.Source.Next()
 	if errors.Is(err, io.EOF) {

@@ -88,7 +88,7 @@ func port(addr string) string {
 	return port
 }
 
-// blackhole gives a site that records all into a folder.
+// blackhole returns a site that records all into a folder.
 func blackhole(addr, dir string) string {
 	return "http://:" + port(addr) + " {\nbind 127.0.0.1\nblackhole {\nrecord " + filepath.ToSlash(dir) + "\n}\n}\n"
 }

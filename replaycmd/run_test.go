@@ -489,7 +489,7 @@ func TestInterruptedRunReports(t *testing.T) {
 	}
 }
 
-// spaced gives text with single spaces.
+// spaced returns text with single spaces.
 func spaced(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -20,7 +20,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
-// notes tells the user about what goes on beside the results.
+// notes are what the user should know beside the results.
 type notes struct {
 	w       io.Writer
 	quiet   bool
@@ -30,8 +30,8 @@ type notes struct {
 	problems []string
 }
 
-// note tells one thing. An UnreadableError is kept for the report
-// and told even to those who want it quiet.
+// note prints one warning. An UnreadableError is kept for the report and printed
+// even for those who want it quiet.
 func (n *notes) note(err error) {
 	_, isProblem := errors.AsType[*source.UnreadableError](err)
 	if isProblem {
@@ -47,14 +47,14 @@ func (n *notes) note(err error) {
 	}
 }
 
-// lost gives what could not be read.
+// lost returns what could not be read.
 func (n *notes) lost() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.problems
 }
 
-// untilInterrupted gives a context that the first interrupt ends. The second
+// untilInterrupted returns a context that the first interrupt ends. The second
 // ends the process.
 func untilInterrupted(parent context.Context, stderr io.Writer) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)

@@ -32,7 +32,7 @@ func (p *params) validate(args []string) error {
 	return nil
 }
 
-// only says whether something else than sending is asked for.
+// only reports whether something else than sending is asked for.
 func (p *params) only() bool { return p.dryRun || p.test || p.extract != "" }
 
 func (p *params) checkPace() error {
@@ -120,7 +120,7 @@ func (p *params) checkSources(args []string) error {
 	return nil
 }
 
-// given says which of the flags were given.
+// given returns which of the flags were given.
 func (p *params) given(names ...string) []string {
 	var given []string
 	for _, name := range names {

@@ -19,7 +19,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// result gives what became of a hundred requests, the last of which failed.
+// result is what became of a hundred requests, the last of which failed.
 func result(name string, classes *Classes) Result {
 	target := NewCollector(nil)
 	s := target.NewBatch()

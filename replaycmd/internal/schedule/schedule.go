@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Schedule gives every request the time at which it is due, counted from the
+// Schedule decides at which time every request is due, counted from the
 // start of the run. Each time is computed from the start and never from the
 // request before, so that errors don't add up. It is not safe for concurrent
 // use. Without a rate and a speed requests are due at once.

@@ -13,7 +13,7 @@ type Waiter interface {
 	// Wait returns at the given moment, or before it with the context's
 	// error when that ends.
 	Wait(ctx context.Context, until time.Time) error
-	// Close gives back what the waiter holds.
+	// Close releases what the waiter holds.
 	Close() error
 }
 

@@ -81,7 +81,7 @@ func streamOf(r io.Reader) Input {
 	return Input{Name: "stream", Stream: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 }
 
-// ids reads a source to its end and gives the identifiers of its records.
+// ids reads a source to its end and returns the identifiers of its records.
 func ids(t *testing.T, s Source) []string {
 	t.Helper()
 	var all []string

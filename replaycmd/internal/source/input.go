@@ -257,10 +257,10 @@ func (i Input) Reader(ctx context.Context) io.Reader {
 		for {
 			var c chunk
 			if c.err = err; err == nil {
-				data := make([]byte, 64<<10)
-				n := 0
-				n, err = r.Read(data)
-				c = chunk{data[:n], err}
+				c.data = make([]byte, 64<<10)
+				n, errRead := r.Read(c.data)
+				err = errRead
+				c = chunk{c.data[:n], err}
 			}
 			select {
 			case chunks <- c:

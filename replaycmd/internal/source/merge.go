@@ -27,7 +27,7 @@ const (
 	maxHeldBytes = 4 << 20
 )
 
-// Merge gives the records of several files in the order of their times. Files
+// Merge is the records of several files in the order of their times. Files
 // are open only while their times overlap; streams, of whose times nothing is
 // known, are open from the start, and one that has nothing more for the moment
 // holds back what there is no longer than patience lasts. Records without a time keep their places.

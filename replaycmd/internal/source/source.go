@@ -106,12 +106,12 @@ func (l *Loop) again() error {
 // Close closes the source of this round.
 func (l *Loop) Close() error { return l.current.Close() }
 
-// IsURL says whether an argument is a URL rather than the name of a file.
+// IsURL reports whether an argument is a URL rather than the name of a file.
 func IsURL(arg string) bool {
 	return strings.HasPrefix(arg, "http://") || strings.HasPrefix(arg, "https://")
 }
 
-// URL gives a GET of one URL, without an end.
+// URL is a source of GETs of one URL, without an end.
 type URL struct {
 	// Origin is scheme and host, a target for the requests.
 	Origin  string

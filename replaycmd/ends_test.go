@@ -39,7 +39,7 @@ func ends(t *testing.T, run *delivery) []report.Result {
 	}
 }
 
-// swelling gives two small requests and then such that few of them are as much
+// swelling has two small requests and then such that few of them are as much
 // as a target may be ahead.
 type swelling struct{ n int }
 
@@ -61,7 +61,7 @@ func TestTheDurationEndsATargetThatIsAhead(t *testing.T) {
 	})
 }
 
-// idle gives n requests and then waits, as a pipe does.
+// idle has n requests and then waits, as a pipe does.
 type idle struct {
 	numbered
 	waits   chan struct{} // closed when it waits
@@ -103,7 +103,7 @@ func TestARunThatWaitsForRecordsEnds(t *testing.T) {
 	}
 }
 
-// What is on the tape can be taken while one target waits for more.
+// What is on the feed can be taken while one target waits for more.
 func TestATargetThatWaitsForRecordsHoldsNoOtherUp(t *testing.T) {
 	source := newIdle(3)
 	defer source.stop()
