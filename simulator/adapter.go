@@ -19,13 +19,14 @@ func init() {
 
 // defaultListen is where recipes and mappings without a configuration around
 // them are served.
-const defaultListen = ":8080"
+const defaultListen = "127.0.0.1:8080"
 
-// Adapter turns recipes into a configuration for Caddy: a server on :8080 that
+// Adapter turns recipes into a configuration for Caddy: a server on
+// 127.0.0.1:8080 that
 // plays them, with the recipe API on. The recipes are one object or a list, or
 // stand beside the address to listen on:
 //
-//	{"listen": "127.0.0.1:9000", "recipes": [...]}
+//	{"listen": ":8080", "recipes": [...]}
 type Adapter struct{}
 
 // Adapt turns recipes into Caddy's JSON. It reads nothing but the body; errors

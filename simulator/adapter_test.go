@@ -39,7 +39,7 @@ func TestAdapterListensOn8080(t *testing.T) {
 		if err != nil || len(warnings) > 0 || !json.Valid(config) {
 			t.Fatalf("%s: got %v, %v", body, err, warnings)
 		}
-		if !strings.Contains(string(config), `"listen":[":8080"]`) || !strings.Contains(string(config), `"admin":"/_admin"`) {
+		if !strings.Contains(string(config), `"listen":["127.0.0.1:8080"]`) || !strings.Contains(string(config), `"admin":"/_admin"`) {
 			t.Errorf("%s: got %s", body, config)
 		}
 	}

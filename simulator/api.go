@@ -58,6 +58,9 @@ var (
 
 // serveAPI serves the recipe API; path is what follows the prefix.
 func (h *Handler) serveAPI(w http.ResponseWriter, r *http.Request, path string) error {
+	if !h.knowsHost(r) {
+		return sendError(w, http.StatusForbidden, errOtherName)
+	}
 	endpoint, ok := endpoints[path]
 	if !ok {
 		return sendText(w, http.StatusNotFound, "Not found")
@@ -156,10 +159,10 @@ func (h *Handler) serveAddRecipe(w http.ResponseWriter, r *http.Request) error {
 	return addRecipes(w, r, h.scenario, h.logger, refuseFiles)
 }
 
-// postTo tells where recipes can be posted.
+// postTo returns where recipes can be posted.
 func (h *Handler) postTo() string {
 	if h.Admin == "" {
-		return DefaultAdmin + "/add_recipe"
+		return "/rehearsal/simulators/" + h.scenario.Name() + "/recipes of Caddy's admin API"
 	}
 	return h.Admin + "/add_recipe"
 }

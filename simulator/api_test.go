@@ -30,7 +30,7 @@ func TestRecipeAPI(t *testing.T) {
 		{"GET", "/_admin/routes", "", 200, "/*"},
 		{"GET", "/_admin/routes_status", "", 200, "/* 406 0"},
 		{"GET", "/_admin/current_count", "", 200, `{"routes":{},"total_requests":0}`},
-		{"GET", "/any", "", 406, notSet},
+		{"GET", "/any", "", 406, "Recipe not set at /any, please POST a recipe for this route to /_admin/add_recipe"},
 		{"POST", "/_admin/add_recipe", recipe, 201, "[" + recipe + "]"},
 		{"GET", "/a", "", 503, "Error 503"},
 		{"GET", "/b", "", 406, "Recipe not set at /b, please POST a recipe for this route to /_admin/add_recipe"},
@@ -47,7 +47,7 @@ func TestRecipeAPI(t *testing.T) {
 		{"GET", "/_admin/other", "", 404, "Not found"},
 		{"GET", "/_administrator", "", 200, "all"},
 		{"POST", "/_admin/restart", "", 200, "ok!"},
-		{"GET", "/a", "", 406, notSet},
+		{"GET", "/a", "", 406, "Recipe not set at /a, please POST a recipe for this route to /_admin/add_recipe"},
 	} {
 		req, err := http.NewRequest(step.method, url+step.path, strings.NewReader(step.body))
 		if err != nil {
@@ -121,4 +121,12 @@ func TestAPIIsOffUnlessAsked(t *testing.T) {
 	wantStatus(t, "http://"+none+"/_admin/status", 204)
 	wantStatus(t, "http://"+other+"/_admin/status", 204)
 	wantStatus(t, "http://"+other+"/control/here/status", 200)
+}
+
+// TestHintWithoutAnAPI holds that a client is not sent where nothing is.
+func TestHintWithoutAnAPI(t *testing.T) {
+	_, url := serve(t, "simulator {\n name hinted\n}")
+	if status, body := get(t, url+"/x"); status != 406 || body != "Recipe not set at /x, please POST a recipe for this route to /rehearsal/simulators/hinted/recipes of Caddy's admin API" {
+		t.Errorf("got %d %s", status, body)
+	}
 }

@@ -5,7 +5,11 @@ package simulator
 
 import (
 	"strconv"
+	"strings"
 
+	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -15,7 +19,32 @@ import (
 )
 
 func init() {
-	httpcaddyfile.RegisterHandlerDirective("simulator", parseCaddyfile)
+	httpcaddyfile.RegisterDirective("simulator", parseDirective)
+}
+
+// parseDirective is what a directive of a handler does, and warns of a file of
+// recipes that Caddy takes for a matcher.
+func parseDirective(helper httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+	if !helper.Next() {
+		return nil, helper.ArgErr()
+	}
+	if helper.NextArg() {
+		if first := helper.Val(); strings.HasPrefix(first, "/") && strings.HasSuffix(first, ".json") {
+			caddy.Log().Named("http.handlers.simulator").Warn("this is a matcher of paths, not a file of recipes: for the file write 'recipe "+first+"' into the block",
+				zap.String("matcher", first), zap.String("file", helper.File()), zap.Int("line", helper.Line()))
+		}
+	}
+	helper.Reset()
+	helper.Next()
+	matchers, err := helper.ExtractMatcherSet()
+	if err != nil {
+		return nil, err
+	}
+	handler, err := parseCaddyfile(helper)
+	if err != nil {
+		return nil, err
+	}
+	return helper.NewRoute(matchers, handler), nil
 }
 
 // parseCaddyfile sets up the handler and gives it a name, so that directives

@@ -14,7 +14,10 @@ import (
 // subscribe has the handler told when its configuration comes into force, which
 // validating one never does, and when Caddy exits.
 func (h *Handler) subscribe(ctx caddy.Context) error {
-	if err := lifecycle.OnStart(ctx, h.begin); err != nil {
+	if err := lifecycle.OnStart(ctx, func() {
+		h.begin()
+		h.lookAround(ctx)
+	}); err != nil {
 		return err
 	}
 	return lifecycle.WatchExit(ctx)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -89,6 +90,7 @@ type Handler struct {
 	scenario *scenario.Scenario
 	mappings *mappings
 	page     *livepage.Page
+	named    *atomic.Bool // only requests for certain hosts come here
 	held     []hold
 }
 
@@ -103,6 +105,7 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 // Provision reads the recipes and takes up the scenario that they make.
 func (h *Handler) Provision(ctx caddy.Context) error {
 	h.logger = ctx.Logger()
+	h.named = new(atomic.Bool)
 	if err := metrics.Register(ctx.GetMetricsRegistry(), collectors()...); err != nil {
 		return err
 	}

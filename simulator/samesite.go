@@ -12,6 +12,7 @@ import (
 var (
 	crossOrigin  http.CrossOriginProtection
 	errOtherSite = errors.New("a page of another site may not do this")
+	errOtherName = errors.New("from this machine the recipe API is reached by an IP address, as localhost, or by a name that the site's address has")
 	errNoPage    = errors.New("a browser may not do this with a GET that does not say which page sends it: POST it, or use the live page")
 )
 

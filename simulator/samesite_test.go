@@ -5,9 +5,12 @@ package simulator
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
 // TestOtherSitesMayNotChangeAnything holds for what browsers say of a request,
@@ -83,5 +86,48 @@ func TestOtherSitesMayNotChangeAnything(t *testing.T) {
 	}
 	if status, body := get(t, url+"/_admin/routes"); status != 200 || body == "" {
 		t.Errorf("reading: got %d %s", status, body)
+	}
+}
+
+// TestNamesThatLeadHere has a page's owner make a name lead to this machine,
+// whose browser then takes the API for the page's own.
+func TestNamesThatLeadHere(t *testing.T) {
+	addr := caddytest.Addr(t)
+	_, port, _ := net.SplitHostPort(addr)
+	const admin = "simulator {\n admin\n stage 0 204\n}"
+	for _, site := range []struct {
+		address string
+		allowed map[string]bool
+	}{
+		{"http://:" + port, map[string]bool{"evil.test": false, "localhost": true, "LOCALHOST.": true, "127.0.0.1": true, "[::1]": true, "sim.localhost": true}},
+		{"http://sim.test:" + port, map[string]bool{"sim.test": true}},
+	} {
+		caddytest.Run(t, site.address+" {\nbind 127.0.0.1\n"+withExpress(admin)+"\n}")
+		for host, allowed := range site.allowed {
+			for _, path := range []string{"/_admin/add_recipe", "/_admin/current_recipe"} {
+				method := map[bool]string{true: "POST", false: "GET"}[path == "/_admin/add_recipe"]
+				status, body := read(t, insist(t, func() (*http.Response, error) {
+					req, err := http.NewRequest(method, "http://"+addr+path, strings.NewReader(`{"stages":[{}]}`))
+					if err != nil {
+						t.Fatal(err)
+					}
+					req.Host = host + ":" + port
+					req.Header.Set("Origin", "http://"+req.Host)
+					req.Header.Set("Sec-Fetch-Site", "same-origin")
+					return http.DefaultClient.Do(req)
+				}))
+				if (status < 300) != allowed || !allowed && status != 403 {
+					t.Errorf("%s, %s %s: got %d %s", site.address, host, path, status, body)
+				}
+			}
+		}
+	}
+}
+
+// TestDirectivesThatMeanAnotherThing holds what is valid, and not what was meant.
+func TestDirectivesThatMeanAnotherThing(t *testing.T) {
+	s, _ := serve(t, "simulator {\n stage 0 204\n}\nrespond never")
+	if !strings.Contains(s.Logs(), `"handlers":["http.handlers.static_response"]`) {
+		t.Errorf("nothing is said of a handler that is never reached:\n%s", s.Logs())
 	}
 }

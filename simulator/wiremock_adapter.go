@@ -19,10 +19,10 @@ func init() {
 }
 
 // WireMockAdapter turns WireMock's stub mappings into a configuration for
-// Caddy: a server on :8080 that answers by them. There may be an address to
+// Caddy: a server on 127.0.0.1:8080 that answers by them. There may be an address to
 // listen on beside them:
 //
-//	{"listen": "127.0.0.1:9000", "mappings": [...]}
+//	{"listen": ":8080", "mappings": [...]}
 type WireMockAdapter struct{}
 
 // Adapt turns mappings into Caddy's JSON, in which they stand as a text. If the

@@ -83,9 +83,6 @@ func NotSet(postTo string) string { return "Recipe not set, please POST a recipe
 // where a recipe can be posted.
 func (s *Scenario) NotSet(path, postTo string) response.Response {
 	s.unset.of(notSetStatus).hit()
-	text := NotSet(postTo)
-	if len(s.table.Load().routes) > 0 {
-		text = "Recipe not set at " + path + ", please POST a recipe for this route to " + postTo
-	}
+	text := "Recipe not set at " + path + ", please POST a recipe for this route to " + postTo
 	return response.Response{Message: response.NewText(notSetStatus, text)}
 }

@@ -1,0 +1,101 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// surroundings is what the routes around a handler say.
+type surroundings struct {
+	named  bool     // only requests for certain hosts come here
+	behind []string // IDs of handlers that no request gets to
+}
+
+// lookAround finds the handler among the routes of the servers, which are final
+// when the configuration starts.
+func (h *Handler) lookAround(ctx caddy.Context) {
+	app, err := ctx.AppIfConfigured("http")
+	if err != nil {
+		return
+	}
+	for _, server := range app.(*caddyhttp.App).Servers {
+		if found, ok := h.siteIn(server.Routes, false); ok {
+			h.named.Store(found.named)
+			if len(found.behind) > 0 {
+				h.logger.Warn("the simulator answers every request: what comes behind it is never reached", zap.Strings("handlers", found.behind))
+			}
+		}
+	}
+}
+
+// siteIn looks for the handler in routes for which a host was matched, or not.
+func (h *Handler) siteIn(routes caddyhttp.RouteList, named bool) (found surroundings, ok bool) {
+	for i, route := range routes {
+		within := named || matchesHosts(route.MatcherSets)
+		for j, handler := range route.Handlers {
+			if sub, is := handler.(*caddyhttp.Subroute); is {
+				if found, ok = h.siteIn(sub.Routes, within); ok {
+					return found, true
+				}
+			}
+			if any(handler) != any(h) {
+				continue
+			}
+			found.named = within
+			found.behind = namesOf(route.Handlers[j+1:])
+			if len(route.MatcherSets) == 0 {
+				for _, later := range routes[i+1:] {
+					found.behind = append(found.behind, namesOf(later.Handlers)...)
+				}
+			}
+			return found, true
+		}
+	}
+	return surroundings{}, false
+}
+
+func matchesHosts(sets caddyhttp.MatcherSets) bool {
+	return len(sets) > 0 && !slices.ContainsFunc(sets, func(set caddyhttp.MatcherSet) bool {
+		return !slices.ContainsFunc(set, func(matcher any) bool {
+			_, ok := matcher.(*caddyhttp.MatchHost)
+			return ok
+		})
+	})
+}
+
+func namesOf(handlers []caddyhttp.MiddlewareHandler) (names []string) {
+	for _, handler := range handlers {
+		if module, ok := handler.(caddy.Module); ok {
+			names = append(names, string(module.CaddyModule().ID))
+		}
+	}
+	return names
+}
+
+// knowsHost reports whether a request of this machine names it by an address, as
+// localhost or as the site does. A page whose owner has made another name lead
+// here is its own site to the browser, so that only the name gives it away.
+func (h *Handler) knowsHost(r *http.Request) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !peer.Addr().Unmap().IsLoopback() || h.named.Load() {
+		return true
+	}
+	name := r.Host
+	if host, _, err := net.SplitHostPort(name); err == nil {
+		name = host
+	}
+	_, err = netip.ParseAddr(strings.Trim(name, "[]"))
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	return err == nil || name == "localhost" || strings.HasSuffix(name, ".localhost")
+}
