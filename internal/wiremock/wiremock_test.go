@@ -19,8 +19,8 @@ import (
 
 // record takes the answers of a real WireMock for the expected ones:
 //
-//	java -jar wiremock-standalone.jar --port 8080 --root-dir simulator/wiremock/testdata --disable-gzip
-//	go test ./simulator/wiremock -run LikeWireMock -wiremock 127.0.0.1:8080
+//	java -jar wiremock-standalone.jar --port 8080 --root-dir internal/wiremock/testdata --disable-gzip
+//	go test ./internal/wiremock -run LikeWireMock -wiremock 127.0.0.1:8080
 var record = flag.String("wiremock", "", "address of a WireMock with testdata as its root, whose answers become the expected ones")
 
 // exchange is a line of testdata/requests.json and of testdata/answers.json.
