@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/ohler55/ojg/oj"
 )
@@ -24,12 +25,14 @@ const LargestJSON = 4 << 20
 
 // ValidJSON reports whether a text is JSON that is no larger than LargestJSON
 // and nested no deeper than 1000 levels.
-func ValidJSON(text string) bool { return !excessive(text) && json.Valid([]byte(text)) }
+func ValidJSON(text string) bool {
+	return !excessive(text) && json.Valid(unsafe.Slice(unsafe.StringData(text), len(text))) // which only reads
+}
 
 // ParseJSON returns the value of a text; false if it is not JSON, is larger
 // than LargestJSON or is nested deeper than 1000 levels.
 func ParseJSON(text string) (document any, ok bool) {
-	if excessive(text) || strings.TrimSpace(text) == "" {
+	if !ValidJSON(text) { // of which the library panics at some
 		return nil, false
 	}
 	document, err := oj.ParseString(text)

@@ -14,7 +14,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%.20s is no JSON", text)
 		}
 	}
-	for _, text := range []string{``, ` `, `x`, `{a:1}`, `[1`, `[1] [2]`, strings.Repeat("[", 1001) + strings.Repeat("]", 1001), strings.Repeat("[", 1<<20), "1" + strings.Repeat(" ", LargestJSON)} {
+	for _, text := range []string{``, ` `, `x`, `{a:1}`, `[1`, `[1] [2]`, `{"a":"b","c":[],"d":n,"":""`, `{"a":[],"b":n,"c":1}`, strings.Repeat("[", 1001) + strings.Repeat("]", 1001), strings.Repeat("[", 1<<20), "1" + strings.Repeat(" ", LargestJSON)} {
 		if got, ok := ParseJSON(text); ok {
 			t.Errorf("%.20s became %v", text, got)
 		}
