@@ -107,7 +107,7 @@ func failedWith(err error) outcome {
 		return failedResponse
 	case http1.CutOff:
 		return failedReceive
-	default:
+	case http1.Closed, http1.Reset, http1.Unsendable, http1.Interrupted, http1.Kinds:
 	}
 	if failure.Sending {
 		return failedSend

@@ -40,7 +40,7 @@ type head struct {
 // persistent reports whether the connection may carry another exchange after a
 // response that has an end.
 func (h *head) persistent() bool {
-	return !h.closes && (h.minor > 0 || h.stays) && !(h.encoded && (h.length >= 0 || h.minor == 0))
+	return !h.closes && (h.minor > 0 || h.stays) && (!h.encoded || h.length < 0 && h.minor > 0)
 }
 
 // delimited reports whether the body has an end before that of the connection.
@@ -130,7 +130,7 @@ func (h *head) field(name, value []byte) (framing bool, err error) {
 				h.encoded, h.chunked = true, fold(coding, "chunked")
 			}
 		}
-	default:
+	case EndToEnd, Host, Trailer, HopByHop, TE, Expect, Proxy:
 		return false, nil
 	}
 	return true, nil

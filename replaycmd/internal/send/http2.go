@@ -172,7 +172,7 @@ func (c *http2) request(ctx context.Context, m *Message, host string) *http.Requ
 		case http1.ContentLength:
 			measured = true
 		case http1.Host, http1.TransferEncoding, http1.Connection, http1.HopByHop:
-		default:
+		case http1.EndToEnd, http1.Trailer, http1.TE, http1.Expect, http1.Proxy:
 			key := http.CanonicalHeaderKey(string(name))
 			r.Header[key] = append(r.Header[key], string(value))
 		}

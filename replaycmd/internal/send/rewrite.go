@@ -56,7 +56,7 @@ func CheckName(name string) error {
 		return fmt.Errorf("%s follows from the body", name)
 	case http1.Connection, http1.HopByHop:
 		return fmt.Errorf("%s belongs to the connection: see --no-keepalive", name)
-	default:
+	case http1.EndToEnd, http1.Trailer, http1.TE, http1.Expect, http1.Proxy:
 	}
 	if !httpguts.ValidHeaderFieldName(name) {
 		return fmt.Errorf("'%s' is not the name of a header field", name)
@@ -109,7 +109,7 @@ func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 			if !m.Chunked {
 				continue
 			}
-		default:
+		case http1.EndToEnd, http1.TE, http1.Expect, http1.Proxy:
 			if options != nil && options[lower(name)] {
 				continue
 			}
@@ -203,7 +203,7 @@ func connectionFields(r *recording.Request) (hostValue []byte, options map[strin
 			for option := range bytes.SplitSeq(value, []byte(",")) {
 				options[lower(bytes.TrimSpace(option))] = true
 			}
-		default:
+		case http1.EndToEnd, http1.ContentLength, http1.TransferEncoding, http1.Trailer, http1.HopByHop, http1.TE, http1.Expect, http1.Proxy:
 		}
 	}
 	if hostValue == nil {
