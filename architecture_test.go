@@ -48,6 +48,7 @@ var servers = []string{
 // knowsHTTP are the pure packages that reach net/http, each with the reason.
 var knowsHTTP = map[string]string{
 	"internal/compare":       "brotli's library, which has a helper for servers",
+	"internal/compare/pairs": "as internal/compare",
 	"internal/compare/tally": "as internal/compare",
 	"internal/recipe":        "the status that a stage has by default",
 	"internal/scenario":      "a client that fetches origins, methods and the texts of status codes; Prometheus' client",

@@ -61,7 +61,7 @@ type Table struct {
 	NoiseMeasured bool             `json:"noise_measured"` // one system answered every request twice
 	Unequal       int64            `json:"unequal"`        // pairs dropped by require_equal
 	Ignored       int64            `json:"ignored"`        // differences dropped by rules
-	Partial       map[string]int64 `json:"partial"`        // pairs not compared in full, by reason
+	Partial       map[string]int64 `json:"partial"`        // pairs not compared in full, or not at all, by reason
 	LeftOut       LeftOut          `json:"left_out"`
 	Asked         int64            `json:"asked"` // requests asked again in rounds
 	Rows          []Row            `json:"fields"`

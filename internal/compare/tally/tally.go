@@ -170,6 +170,13 @@ func (t *Tally) Add(p *Pair) {
 	t.describe(e, p, key, marks, fresh)
 }
 
+// Skip counts a pair that could not be compared, by its reason, as Partial.
+func (t *Tally) Skip(reason string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.state.Partial[reason]++
+}
+
 func (t *Tally) endpoint(name []byte) *endpoints {
 	e := t.state.Endpoints[string(name)]
 	if e == nil && len(t.state.Endpoints) >= maxEndpoints {

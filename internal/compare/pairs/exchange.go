@@ -1,0 +1,139 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pairs
+
+import (
+	"sync"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/compare"
+)
+
+// Request is a request as data.
+type Request struct {
+	// ID is by which the pair is found again, in Examples and reports.
+	ID                   string
+	Method, Target, Body []byte
+	// Header has a line for each field, as in compare.Response.
+	Header []byte
+}
+
+func (r *Request) size() int64 {
+	return int64(len(r.ID) + len(r.Method) + len(r.Target) + len(r.Header) + len(r.Body))
+}
+
+func (r *Request) copy(from *Request) {
+	rest := make([]byte, 0, from.size())
+	r.ID = from.ID
+	r.Method, rest = keep(rest, from.Method)
+	r.Target, rest = keep(rest, from.Target)
+	r.Header, rest = keep(rest, from.Header)
+	r.Body, _ = keep(rest, from.Body)
+}
+
+// keep copies b behind what is in the buffer.
+func keep(buffer, b []byte) (kept, rest []byte) {
+	n := len(buffer)
+	buffer = append(buffer, b...)
+	return buffer[n:len(buffer):len(buffer)], buffer
+}
+
+// Exchange is one request whose responses are compared. Its methods may be
+// called by many goroutines, and never wait.
+type Exchange struct {
+	pool     *Pool
+	request  Request
+	deadline time.Time
+
+	// under the pool's lock
+	sides         []side
+	lacking       int
+	complete      bool
+	held          int64
+	before, after *Exchange // in the list that it is in
+}
+
+// side is the response of one system, or why there is none.
+type side struct {
+	known    bool
+	reason   string
+	response compare.Response
+	buffer   *[]byte
+}
+
+func newExchange(p *Pool, held int64) *Exchange {
+	return &Exchange{
+		pool: p, held: held, lacking: p.options.asking(),
+		sides: make([]side, int(newSide)+len(p.options.Tallies)),
+	}
+}
+
+// Respond hands in a system's response, of which a copy is kept. Only the first
+// word of a system counts, and none once the exchange has timed out.
+func (x *Exchange) Respond(from Side, r *compare.Response) {
+	if x == nil {
+		return
+	}
+	size := int64(len(r.Header) + len(r.Trailer) + len(r.Body))
+	if !x.pool.hold(size) {
+		x.Fail(from, Shed)
+		return
+	}
+	s := side{known: true, response: *r, buffer: buffers.Get().(*[]byte)}
+	rest := (*s.buffer)[:0]
+	if int64(cap(rest)) < size {
+		rest = make([]byte, 0, size)
+	}
+	s.response.Header, rest = keep(rest, r.Header)
+	s.response.Trailer, rest = keep(rest, r.Trailer)
+	s.response.Body, rest = keep(rest, r.Body)
+	*s.buffer = rest
+	x.settle(from, s, size)
+}
+
+// Fail notes that a system has no response that could be compared, with the
+// reason that is counted.
+func (x *Exchange) Fail(from Side, reason string) {
+	if x != nil {
+		x.settle(from, side{known: true, reason: reason}, 0)
+	}
+}
+
+func (x *Exchange) settle(from Side, s side, size int64) {
+	p := x.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x.complete || x.sides[from].known {
+		p.held -= size
+		s.release()
+		return
+	}
+	x.sides[from] = s
+	x.held += size
+	if x.lacking--; x.lacking == 0 {
+		p.complete(x)
+	}
+}
+
+func (p *Pool) hold(size int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.held+size > p.options.Bytes {
+		return false
+	}
+	p.held += size
+	return true
+}
+
+// buffers hold responses and are used again, unless they are large.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxPooled = 64 << 10
+
+func (s *side) release() {
+	if s.buffer != nil && cap(*s.buffer) <= maxPooled {
+		buffers.Put(s.buffer)
+	}
+	s.buffer = nil
+}

@@ -1,0 +1,206 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pairs joins the responses that several systems send to one request,
+// whenever and from whichever goroutine they come, and has them compared and
+// counted beside. What joins and compares is bounded in number, bytes and time,
+// and never holds back who hands a response in.
+package pairs
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/compare"
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
+)
+
+// Side is whose response it is: Old, Twin, or NewSystem of an index.
+type Side int
+
+// Sides that there are once.
+const (
+	Old  Side = iota
+	Twin      // old′: the old system once more
+	newSide
+)
+
+// NewSystem returns the side of a new system, whose Tally has this index.
+func NewSystem(i int) Side { return newSide + Side(i) }
+
+// Reasons for which a pair is not compared, beside those that a caller gives.
+const (
+	Shed     = "shed"      // more waits, in number or bytes, than may
+	TimedOut = "timed_out" // a response did not come in time
+	Panicked = "panic"     // the comparison did
+)
+
+// Options say what is compared and what bounds it.
+type Options struct {
+	// Rules are those of every comparison. Required.
+	Rules *compare.Rules
+	// Tallies count, one for each new system. At least one.
+	Tallies []*tally.Tally
+	// Noise says that each request has a response of Twin as well. Without it
+	// the pairs of the request are not compared.
+	Noise bool
+
+	// Workers is how many comparisons are made at once; by default half the
+	// processors.
+	Workers int
+	// Waiting is how many requests may lack a response or wait to be compared;
+	// by default 4096. What comes beyond is shed.
+	Waiting int
+	// Bytes is what all that waits may take of memory; by default 64 MiB.
+	Bytes int64
+	// Timeout is how long a request waits for its last response, from its first
+	// sign on; by default 10 s.
+	Timeout time.Duration
+
+	// Compared is called for each pair after it was counted, by several
+	// goroutines at once. The pair is valid during the call. It may be nil.
+	Compared func(system int, p *tally.Pair)
+	// Skipped is called for each pair that was not compared, with the reason,
+	// which its Tally has counted. It may be nil, and must not wait.
+	Skipped func(system int, reason string)
+}
+
+const (
+	defaultWaiting = 4096
+	defaultBytes   = 64 << 20
+	defaultTimeout = 10 * time.Second
+)
+
+// Pool joins and compares. Its methods may be called by many goroutines.
+type Pool struct {
+	options Options
+
+	mu      sync.Mutex
+	settled sync.Cond // nothing is open and no worker runs
+	closed  bool
+	open    int   // exchanges that lack a response, or were not compared yet
+	held    int64 // bytes
+	waiting waiting
+	keys    keys
+
+	ready   list      // to be compared
+	running int       // workers
+	idle    []*worker // those that do not run
+}
+
+// New returns a pool. It has no goroutine while there is nothing to compare.
+func New(o Options) *Pool {
+	if o.Workers <= 0 {
+		o.Workers = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+	if o.Waiting <= 0 {
+		o.Waiting = defaultWaiting
+	}
+	if o.Bytes <= 0 {
+		o.Bytes = defaultBytes
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	p := &Pool{options: o}
+	p.settled.L = &p.mu
+	p.waiting.fire = p.expire
+	return p
+}
+
+// Begin returns the exchange of a request, of which a copy is kept. Where the
+// pool is full its pairs are counted as Shed, and nil is returned, whose methods
+// do nothing.
+func (p *Pool) Begin(r *Request) *Exchange {
+	x := p.reserve(r)
+	if x == nil {
+		p.skipAll(Shed)
+		return nil
+	}
+	x.request.copy(r)
+	p.mu.Lock()
+	p.begin(x)
+	p.mu.Unlock()
+	return x
+}
+
+// reserve returns an empty exchange, nil if the pool is full.
+func (p *Pool) reserve(r *Request) *Exchange {
+	size := r.size()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.open >= p.options.Waiting || p.held+size > p.options.Bytes {
+		return nil
+	}
+	p.open++
+	p.held += size
+	return newExchange(p, size)
+}
+
+// begin has an exchange wait for its responses. It is called with the lock.
+func (p *Pool) begin(x *Exchange) {
+	x.deadline = time.Now().Add(p.options.Timeout)
+	p.waiting.add(x)
+	p.waiting.arm()
+	if p.closed {
+		p.complete(x)
+	}
+}
+
+// complete has an exchange compared that has all that it will get. It is called
+// with the lock.
+func (p *Pool) complete(x *Exchange) {
+	x.complete = true
+	p.waiting.remove(x)
+	p.ready.add(x)
+	if p.running < p.options.Workers {
+		p.running++
+		go p.work()
+	}
+}
+
+// expire completes the exchanges whose time is over.
+func (p *Pool) expire() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for x := p.waiting.expired(time.Now()); x != nil; x = p.waiting.expired(time.Now()) {
+		p.complete(x)
+	}
+}
+
+// Close counts what lacks a response as TimedOut, and returns when all else is
+// compared. What comes later is shed.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for p.waiting.first != nil {
+		p.complete(p.waiting.first)
+	}
+	p.waiting.stop()
+	for p.open > 0 || p.running > 0 {
+		p.settled.Wait()
+	}
+}
+
+// forget ends what an exchange takes of the bounds. It is called with the lock.
+func (p *Pool) forget(x *Exchange) {
+	p.held -= x.held
+	if p.open--; p.open == 0 {
+		p.settled.Broadcast()
+	}
+}
+
+func (p *Pool) skipAll(reason string) {
+	for i := range p.options.Tallies {
+		p.skip(i, reason)
+	}
+}
+
+func (p *Pool) skip(system int, reason string) {
+	p.options.Tallies[system].Skip(reason)
+	if p.options.Skipped != nil {
+		p.options.Skipped(system, reason)
+	}
+}

@@ -1,0 +1,114 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pairs
+
+import (
+	"github.com/caddy-rehearsal/rehearsal/internal/compare"
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
+)
+
+// worker compares the responses of one exchange after the other.
+type worker struct {
+	pool        *Pool
+	diff, noise *compare.Comparer
+	done        int // pairs of the exchange that were compared or skipped
+}
+
+// work runs as long as there is something to compare.
+func (p *Pool) work() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.hire()
+	for p.ready.first != nil {
+		x := p.ready.first
+		p.ready.remove(x)
+		p.mu.Unlock()
+		if !w.contained(x) {
+			w = newWorker(p)
+		}
+		p.mu.Lock()
+		p.forget(x)
+	}
+	p.idle = append(p.idle, w)
+	p.running--
+	p.settled.Broadcast()
+}
+
+// hire returns a worker that does not run, with its buffers, or a new one.
+func (p *Pool) hire() *worker {
+	if n := len(p.idle); n > 0 {
+		w := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return w
+	}
+	return newWorker(p)
+}
+
+func newWorker(p *Pool) *worker {
+	return &worker{pool: p, diff: compare.NewComparer(p.options.Rules), noise: compare.NewComparer(p.options.Rules)}
+}
+
+// contained keeps a panic from more than the pairs of one exchange. It reports
+// whether there was none.
+func (w *worker) contained(x *Exchange) (sane bool) {
+	w.done = 0
+	defer func() {
+		for i := range x.sides {
+			x.sides[i].release()
+		}
+		if recover() == nil {
+			return
+		}
+		sane = false
+		for i := w.done; i < len(w.pool.options.Tallies); i++ {
+			w.pool.skip(i, Panicked)
+		}
+	}()
+	w.compare(x)
+	return true
+}
+
+// compare compares the old response with each new one, and with its twin once.
+func (w *worker) compare(x *Exchange) {
+	o := &w.pool.options
+	old := &x.sides[Old]
+	var noise *compare.Result
+	for i := range o.Tallies {
+		fresh := &x.sides[NewSystem(i)]
+		switch reason := lacks(old, fresh); {
+		case reason != "":
+			w.pool.skip(i, reason)
+		case o.Noise && lacks(&x.sides[Twin]) != "":
+			w.pool.skip(i, tally.NoTwin)
+		default:
+			if o.Noise && noise == nil {
+				noise = w.noise.Compare(&old.response, &x.sides[Twin].response)
+			}
+			r := &x.request
+			pair := tally.Pair{
+				ID: r.ID, Method: r.Method, Target: r.Target, Header: r.Header, Body: r.Body,
+				Old: &old.response, New: &fresh.response,
+				Diff: w.diff.Compare(&old.response, &fresh.response), Noise: noise,
+			}
+			o.Tallies[i].Add(&pair)
+			if o.Compared != nil {
+				o.Compared(i, &pair)
+			}
+		}
+		w.done = i + 1
+	}
+}
+
+// lacks returns why one of the sides has no response, "" if all have.
+func lacks(sides ...*side) string {
+	for _, s := range sides {
+		switch {
+		case !s.known:
+			return TimedOut
+		case s.reason != "":
+			return s.reason
+		}
+	}
+	return ""
+}
