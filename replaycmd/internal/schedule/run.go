@@ -6,6 +6,7 @@ package schedule
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,7 +39,7 @@ type Run[M any] struct {
 	StopReading func()
 
 	lanes []*lane[M]
-	start time.Time
+	start atomic.Pointer[time.Time] // progress is asked for from elsewhere
 }
 
 // Target takes what is sent to it.
@@ -73,11 +74,12 @@ func (r *Run[M]) Prepare() {
 	if r.StopReading == nil {
 		r.StopReading = func() {}
 	}
-	r.start = time.Now()
+	now := time.Now()
+	r.start.Store(&now)
 }
 
 // Elapsed returns how long the run has gone on.
-func (r *Run[M]) Elapsed() time.Duration { return time.Since(r.start) }
+func (r *Run[M]) Elapsed() time.Duration { return time.Since(*r.start.Load()) }
 
 // Send sends all that is to be sent, until it is done or ctx ends, and waits
 // until the senders are done. The error is that of Next.
@@ -85,17 +87,18 @@ func (r *Run[M]) Send(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	feeds := r.feeds()
-	r.start = time.Now()
+	start := time.Now()
+	r.start.Store(&start)
 	for _, f := range feeds {
 		defer f.start(ctx, len(r.lanes)/len(feeds))()
 	}
 	for i, l := range r.lanes {
-		l.feed, l.number, l.start = feeds[i%len(feeds)], i/len(feeds), r.start
+		l.feed, l.number, l.start = feeds[i%len(feeds)], i/len(feeds), start
 	}
 	for _, l := range r.lanes {
 		l.hire(ctx)
 	}
-	inTime := r.keepTime(ctx, feeds)
+	inTime := r.keepTime(ctx, start, feeds)
 	for _, l := range r.lanes {
 		l.wg.Wait()
 		l.waiter.Close() //nolint:errcheck // nothing depends on it
@@ -128,7 +131,7 @@ func (r *Run[M]) feeds() []*feed[M] {
 // is called. Where requests are due at times reading goes on, so that those are
 // counted that were due in time; but not if one request takes longer than the
 // grace, as from a pipe that has no more.
-func (r *Run[M]) keepTime(ctx context.Context, feeds []*feed[M]) (end func()) {
+func (r *Run[M]) keepTime(ctx context.Context, start time.Time, feeds []*feed[M]) (end func()) {
 	if r.Duration == 0 {
 		return func() {}
 	}
@@ -136,7 +139,7 @@ func (r *Run[M]) keepTime(ctx context.Context, feeds []*feed[M]) (end func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		waiter := NewTimerWaiter()
-		for at := r.start.Add(r.Duration); waiter.Wait(ctx, at) == nil; at = at.Add(grace) {
+		for at := start.Add(r.Duration); waiter.Wait(ctx, at) == nil; at = at.Add(grace) {
 			for _, f := range feeds {
 				if r.Schedule.Timed() {
 					f.closeIfStuck()
