@@ -130,9 +130,9 @@ func (h *Handler) read(r *http.Request) error {
 	record.Describe(draft, r)
 	err := draft.ReadBody(r.Context(), r.Body)
 	if err != nil {
-		draft.BrokeOff(reason(err))
+		draft.BrokeOff(record.Cause(err))
 	}
-	record.DescribeTrailers(draft, r)
+	record.DescribeTrailers(draft, r.Trailer)
 	draft.Add(r.Context())
 	return err
 }

@@ -10,14 +10,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// reason is the plain error within one that Caddy's handlers have wrapped.
-func reason(err error) error {
-	if wrapped, ok := errors.AsType[caddyhttp.HandlerError](err); ok && wrapped.Err != nil {
-		return wrapped.Err
-	}
-	return err
-}
-
 // bodyError is the error for a request whose body could not be read: the one
 // of a handler that limits bodies, or that the client broke off.
 func bodyError(err error) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/record"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
@@ -54,6 +55,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    tls_server_name   <name>
 //	    tls_trust_pool    <module> { ... }
 //	    only_status       <status|class>...
+//	    record            <dir> { ... }
 //	}
 //
 // to, handle, header_up and only_status can be repeated.
@@ -65,8 +67,8 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if err := h.options().Block(d, "tee", "to", "handle", "header_up", "only_status"); err != nil {
 		return err
 	}
-	if len(h.To) == 0 && len(h.handleSegments) == 0 {
-		return d.Err("no shadow: give a URL or a handle block")
+	if len(h.To) == 0 && len(h.handleSegments) == 0 && h.Record == nil {
+		return d.Err(errNothing.Error())
 	}
 	return nil
 }
@@ -95,7 +97,13 @@ func (h *Handler) options() words.Options {
 		"tls_server_name":          h.parseTLS,
 		"tls_trust_pool":           h.parseTLS,
 		"only_status":              words.List(&h.OnlyStatus, parseText[Status]),
+		"record":                   h.parseRecord,
 	}
+}
+
+func (h *Handler) parseRecord(d *caddyfile.Dispenser) (err error) {
+	h.Record, err = record.ParseOption(d)
+	return err
 }
 
 func (h *Handler) parseTo(d *caddyfile.Dispenser) error {

@@ -37,6 +37,10 @@ const everyOption = `tee http://127.0.0.1:9002 {
 	tls_insecure_skip_verify
 	tls_server_name shadow.test
 	only_status 2xx 304
+	record recordings {
+		max_body 1MiB
+		redact Authorization
+	}
 }
 `
 
@@ -63,7 +67,8 @@ const everyOptionJSON = `{
 	"forward_client_ip": true,
 	"close_connections": true,
 	"tls": {"insecure_skip_verify": true, "server_name": "shadow.test"},
-	"only_status": ["2xx", 304]
+	"only_status": ["2xx", 304],
+	"record": {"dir": "recordings", "max_body": "1MiB", "redact": ["Authorization"]}
 }`
 
 func TestCaddyfileBecomesJSON(t *testing.T) {
@@ -115,7 +120,9 @@ func TestCaddyfileErrorsNameOptionAndLine(t *testing.T) {
 		"percent":                   "wrong argument count",
 		"percent 1\npercent 2":      "percent already specified",
 		"no_such_word":              "unrecognized tee option 'no_such_word'",
-		"record somewhere":          "unrecognized tee option 'record'",
+		"record":                    "wrong argument count",
+		"record a {\nkeep 0\n}":     "parsing keep: '0' would keep nothing",
+		"record a\nrecord b":        "record already specified",
 		"compare":                   "unrecognized tee option 'compare'",
 		"timeout 5 sec":             "wrong argument count",
 		"timeout soon":              "parsing timeout",
@@ -182,19 +189,21 @@ func TestValuesAreCheckedAtLoad(t *testing.T) {
 
 func TestJSONIsChecked(t *testing.T) {
 	for fields, want := range map[string]string{
-		`"to": []`:                            "no shadow",
-		`"to": ["a"], "percent": 101`:         "not a percentage",
-		`"to": ["a"], "percent": "12%"`:       "",
-		`"to": ["a"], "timeout": -1`:          "timeout",
-		`"to": ["a"], "timeout": "soon"`:      "duration",
-		`"to": ["a"], "queue": -1`:            "queue",
-		`"to": ["a"], "concurrency": -1`:      "concurrency",
-		`"to": ["a"], "max_body": -5`:         "not a size",
-		`"to": ["a"], "body": "on"`:           "body",
-		`"to": ["a"], "only_status": [2,304]`: "",
-		`"to": ["a"], "only_status": [7]`:     "not a status",
-		`"to": ["a"], "sample_by": "moon"`:    "not a key",
-		`"to": ["a"], "record": {}`:           "record",
+		`"to": []`:                                       "no shadow",
+		`"to": ["a"], "percent": 101`:                    "not a percentage",
+		`"to": ["a"], "percent": "12%"`:                  "",
+		`"to": ["a"], "timeout": -1`:                     "timeout",
+		`"to": ["a"], "timeout": "soon"`:                 "duration",
+		`"to": ["a"], "queue": -1`:                       "queue",
+		`"to": ["a"], "concurrency": -1`:                 "concurrency",
+		`"to": ["a"], "max_body": -5`:                    "not a size",
+		`"to": ["a"], "body": "on"`:                      "body",
+		`"to": ["a"], "only_status": [2,304]`:            "",
+		`"to": ["a"], "only_status": [7]`:                "not a status",
+		`"to": ["a"], "sample_by": "moon"`:               "not a key",
+		`"record": {"dir": "a"}`:                         "",
+		`"record": {}`:                                   "record: a directory is needed",
+		`"record": {"dir": "a", "on_overflow": "block"}`: "on_overflow block would have clients wait",
 	} {
 		err := validateJSON(fields)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

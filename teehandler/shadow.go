@@ -113,14 +113,15 @@ const exitGrace = time.Second
 
 func init() { lifecycle.Drain(awaitCopies) }
 
-// awaitCopies waits at the end of the process until every copy has its outcome,
-// whichever configuration has accepted it.
+// awaitCopies waits at the end of the process until every copy has its outcome
+// and every conversation is added, whichever configuration has accepted it.
 func awaitCopies() {
 	patience := time.Duration(longestTimeout.Load()) + mostRest + exitGrace
-	for deadline := time.Now().Add(patience); unfinished.Load() > 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); unfinished.Load()+conversing.Load() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			caddy.Log().Named("http.handlers.tee").Error("exiting although handlers of shadows have not come to an end",
-				zap.Int64("copies_without_outcome", unfinished.Load()))
+			caddy.Log().Named("http.handlers.tee").Error("exiting although handlers have not come to an end",
+				zap.Int64("copies_without_outcome", unfinished.Load()),
+				zap.Int64("conversations_not_recorded", conversing.Load()))
 			return
 		}
 	}

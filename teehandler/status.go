@@ -5,10 +5,7 @@ package teehandler
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -66,52 +63,4 @@ func (h *Handler) wanted(status int) bool {
 		}
 	}
 	return len(h.OnlyStatus) == 0
-}
-
-// statusWriter passes a response on and remembers its status.
-type statusWriter struct {
-	*caddyhttp.ResponseWriterWrapper
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
-		w.status = status
-	}
-	w.ResponseWriterWrapper.WriteHeader(status)
-}
-
-func (w *statusWriter) Write(p []byte) (int, error) {
-	w.implicit()
-	return w.ResponseWriterWrapper.Write(p)
-}
-
-func (w *statusWriter) ReadFrom(r io.Reader) (int64, error) {
-	w.implicit()
-	return w.ResponseWriterWrapper.ReadFrom(r)
-}
-
-func (w *statusWriter) FlushError() error {
-	w.implicit()
-	return http.NewResponseController(w.ResponseWriter).Flush()
-}
-
-// implicit is what a handler without a status means.
-func (w *statusWriter) implicit() {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-}
-
-// final returns the status of a response after the primary returned err. Nothing
-// written means that the error routes answer, or an empty 200.
-func (w *statusWriter) final(err error) int {
-	if w.status == 0 && err != nil {
-		if handlerErr, ok := errors.AsType[caddyhttp.HandlerError](err); ok && handlerErr.StatusCode != 0 {
-			return handlerErr.StatusCode
-		}
-		return http.StatusInternalServerError
-	}
-	w.implicit()
-	return w.status
 }

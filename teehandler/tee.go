@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package teehandler is a Caddy handler that copies live requests to shadow
-// systems; the client only ever sees the primary.
+// systems and records them with their responses; the client only ever sees the
+// primary.
 package teehandler
 
 import (
@@ -21,6 +22,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
+	"github.com/caddy-rehearsal/rehearsal/internal/record"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
@@ -28,7 +30,8 @@ func init() {
 	caddy.RegisterModule(Handler{})
 }
 
-// Handler copies requests to shadow systems.
+// Handler copies requests to shadow systems, and with `record` keeps them and
+// the primary's responses in files.
 //
 // The primary is whatever handler comes next. It gets its requests and
 // responds as if the tee was not there. Each shadow gets a copy of the
@@ -103,12 +106,18 @@ type Handler struct {
 	// statuses or classes like `2xx`. Default: whatever it answers.
 	OnlyStatus []Status `json:"only_status,omitempty"`
 
+	// Where and how the requests that are chosen are recorded, with what the
+	// primary responds. Bodies go by its `max_body`, not by the tee's. Default:
+	// they are not.
+	Record *record.Options `json:"record,omitempty"`
+
 	name     string
 	sampler  *sampler
 	maxBody  int64
 	memory   *memory
 	timeout  time.Duration
 	shadows  []*shadow
+	recorder *record.Recorder // nil: nothing is recorded
 	duration prometheus.Observer
 	logger   *zap.Logger
 	largeLog *metrics.Throttle
@@ -175,15 +184,20 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.warnIfLast(ctx); err != nil {
 		return err
 	}
-	return h.provisionShadows(ctx, repl)
+	if err := h.provisionShadows(ctx, repl); err != nil {
+		return err
+	}
+	return h.openRecorder(ctx)
 }
+
+var errNothing = errors.New("no shadow: give a URL, a handle block or record")
 
 // check refuses values that make no sense. What the types of the fields refuse
 // themselves is not looked at again.
 func (h *Handler) check() error {
 	switch {
-	case len(h.To) == 0 && len(h.Handle) == 0:
-		return errors.New("no shadow: give a URL or a handle block")
+	case len(h.To) == 0 && len(h.Handle) == 0 && h.Record == nil:
+		return errNothing
 	case h.Timeout < 0:
 		return fmt.Errorf("timeout %v is negative", time.Duration(h.Timeout))
 	case h.Concurrency < 0:
@@ -200,31 +214,45 @@ func (h *Handler) check() error {
 	return nil
 }
 
-// Cleanup lets copies that were accepted finish. When Caddy exits, awaitCopies
-// waits for them.
+// Cleanup lets copies that were accepted finish, and requests that are served
+// be recorded. When Caddy exits, awaitCopies waits for them.
 func (h *Handler) Cleanup() error {
 	for _, s := range h.shadows {
 		s.retire()
 	}
-	return nil
+	if h.recorder == nil {
+		return nil
+	}
+	return h.recorder.Release()
 }
 
-// ServeHTTP copies the request if it is among those to be copied, and lets the
-// primary serve it.
+// ServeHTTP copies and records the request if it is among those chosen, and lets
+// the primary serve it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if !h.sampler.wants(r) {
 		return next.ServeHTTP(w, r)
 	}
 	target := rawTarget(r)
-	if reason := h.refuse(r, target); reason != none {
+	reason := h.refuse(r, target)
+	recorded := h.recorder != nil && recordable(reason)
+	if (reason == none || recorded) && !h.sampler.allows() {
+		reason, recorded = droppedRate, false
+	}
+	if reason != none {
 		h.drop(reason)
-		return next.ServeHTTP(w, r)
+		if !recorded {
+			return next.ServeHTTP(w, r)
+		}
+		return h.serveWatched(w, r, next, nil)
 	}
 	copied := h.snapshot(r, target)
 	if !h.complete(r) {
 		return h.serveWatched(w, r, next, copied)
 	}
 	h.send(copied)
+	if recorded {
+		return h.serveWatched(w, r, next, nil)
+	}
 	return h.servePrimary(w, r, next)
 }
 
@@ -241,8 +269,8 @@ func (h *Handler) complete(r *http.Request) bool {
 	return len(h.OnlyStatus) == 0 && (r.ContentLength == 0 || h.Body != "")
 }
 
-// refuse returns why a request that was chosen is not copied, or none. The rate
-// limit comes last, so that what is refused anyway takes nothing of it.
+// refuse returns why a request that was chosen is not copied, or none. What is
+// refused takes nothing of the rate limit, unless it is recorded.
 func (h *Handler) refuse(r *http.Request, target string) outcome {
 	switch {
 	case marked(r.Header, h.name):
@@ -253,8 +281,6 @@ func (h *Handler) refuse(r *http.Request, target string) outcome {
 		return droppedMemory
 	case h.Body == "" && r.ContentLength > h.maxBody:
 		return droppedBodySize
-	case !h.sampler.allows():
-		return droppedRate
 	}
 	return none
 }
@@ -277,8 +303,11 @@ func (h *Handler) drop(reason outcome) {
 			s.trouble("dropping copies: those that wait take too much memory", nil)
 		}
 	}
-	if reason == droppedBodySize {
+	if reason == droppedBodySize && len(h.shadows) > 0 {
 		h.warnLarge()
+	}
+	if h.recorder != nil && !recordable(reason) {
+		h.recorder.Skip()
 	}
 }
 

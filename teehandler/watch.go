@@ -5,39 +5,46 @@ package teehandler
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
 // watch follows a request whose copy has to wait for its body or for the
-// primary's status, and in the end has either sent the copy or dropped it.
+// primary's status, or that is recorded. In the end it has sent the copy or
+// dropped it, and added the record.
 type watch struct {
-	handler *Handler
-	copied  *snapshot // nil once it was sent
-	body    *capture  // nil if the copy has no body to wait for
-	status  *statusWriter
-	control *http.ResponseController
+	handler  *Handler
+	copied   *snapshot       // nil if there is none, or it was sent
+	body     *capture        // nil if the copy has no body to wait for
+	response *responseWriter // nil if nobody asks how the primary responds
+	record   *conversation   // nil if it is not recorded
+	control  *http.ResponseController
 }
 
 // serveWatched lets the primary serve a request while it is watched.
 func (h *Handler) serveWatched(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, copied *snapshot) error {
 	watch := &watch{handler: h, copied: copied, control: http.NewResponseController(w)}
-	reason := none // that of a primary that aborts
+	reason, primary := none, errAborted
 	original := r.Body
 	defer func() {
 		r.Body = original
-		watch.end(reason)
+		watch.end(reason, primary)
 	}()
 	w = watch.start(w, r)
 	err := h.servePrimary(w, r, next)
+	primary = err
 	reason = watch.responded(w, r, err)
 	return err
 }
 
 // start puts itself between the request and the primary where it has to.
 func (t *watch) start(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
-	if t.handler.Body == "" && r.ContentLength != 0 {
+	if t.handler.recorder != nil {
+		t.record = t.handler.converse(r)
+	}
+	if t.copied != nil && t.handler.Body == "" && r.ContentLength != 0 {
 		t.body = newCapture(r, t.copied, t.handler.maxBody, t.bodyComplete)
 		r.Body = t.body
 		t.handler.shutdown.watch(r)
@@ -45,17 +52,21 @@ func (t *watch) start(w http.ResponseWriter, r *http.Request) http.ResponseWrite
 			w = guard(w, t.body, t.handler.shutdown)
 		}
 	}
-	if len(t.handler.OnlyStatus) > 0 {
-		t.status = &statusWriter{ResponseWriterWrapper: &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}
-		w = t.status
+	switch {
+	case t.record != nil:
+		t.response = watchResponse(w, r, t.record)
+	case len(t.handler.OnlyStatus) > 0:
+		t.response = watchResponse(w, r)
+	default:
+		return w
 	}
-	return w
+	return t.response
 }
 
 // bodyComplete is called when all of the body was captured, while the primary
 // still reads it: the copy leaves at once, unless the response decides.
 func (t *watch) bodyComplete() {
-	if t.status == nil {
+	if len(t.handler.OnlyStatus) == 0 {
 		t.send()
 	}
 }
@@ -63,8 +74,11 @@ func (t *watch) bodyComplete() {
 // responded is called when the primary is done. It returns why the copy is to be
 // dropped if it is not sent.
 func (t *watch) responded(w http.ResponseWriter, r *http.Request, err error) outcome {
-	if t.status != nil && !t.handler.wanted(t.status.final(err)) {
-		return droppedStatus
+	if t.response != nil {
+		t.response.end(err)
+		if !t.handler.wanted(t.response.final(err)) {
+			return droppedStatus
+		}
 	}
 	if t.body != nil {
 		t.body.takeRest(t.control, w.Header(), err == nil, t.handler.shutdown)
@@ -86,7 +100,7 @@ func (t *watch) send() {
 
 // end drops the copy if it was not sent. Where the primary has aborted, the
 // reason is a body that is not there, or else the status that never came.
-func (t *watch) end(reason outcome) {
+func (t *watch) end(reason outcome, primary error) {
 	unread := none
 	if t.body != nil {
 		t.body.takeOver(t.control, 0)
@@ -97,4 +111,11 @@ func (t *watch) end(reason outcome) {
 		t.handler.drop(cmp.Or(reason, unread, droppedStatus))
 		t.copied.release()
 	}
+	if t.record == nil {
+		return
+	}
+	if errors.Is(primary, errAborted) {
+		t.response.end(primary)
+	}
+	t.record.close(t.handler.wanted(t.response.final(primary)))
 }

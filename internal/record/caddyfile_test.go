@@ -23,7 +23,7 @@ func parse(dir, block string) (*Options, error) {
 func TestCaddyfileBecomesJSON(t *testing.T) {
 	for block, want := range map[string]string{
 		"":                                    `{"dir":"recordings"}`,
-		"compression none\non_overflow block": `{"dir":"recordings","compression":"none"}`,
+		"compression none\non_overflow block": `{"dir":"recordings","compression":"none","on_overflow":"block"}`,
 		`prefix shop
 		compression lz4 9
 		rotate_size 100KB

@@ -4,10 +4,13 @@
 package record
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
@@ -43,7 +46,7 @@ func Describe(d *Draft, r *http.Request) {
 }
 
 // DescribeTrailers fills in what came after the request's body.
-func DescribeTrailers(d *Draft, r *http.Request) { eachField(d, r.Trailer, d.AddTrailer) }
+func DescribeTrailers(d *Draft, trailer http.Header) { eachField(d, trailer, d.AddTrailer) }
 
 // DescribeExpress fills the draft like Describe, but knows the order of the
 // header fields, except of the first request: that came through Caddy.
@@ -100,6 +103,15 @@ func isTarget(text string) bool {
 	}
 	parsed, err := url.ParseRequestURI(text)
 	return err == nil && (text[0] == '/' || parsed.Host != "" && (parsed.Scheme == "http" || parsed.Scheme == "https"))
+}
+
+// Cause returns the plain error within one that Caddy's handlers have wrapped
+// with an ID and a status.
+func Cause(err error) error {
+	if wrapped, ok := errors.AsType[caddyhttp.HandlerError](err); ok && wrapped.Err != nil {
+		return wrapped.Err
+	}
+	return err
 }
 
 func eachField(d *Draft, fields http.Header, add func(name, value string)) {

@@ -72,7 +72,7 @@ func TestBlockWaitsForTheDiskAndLosesNothing(t *testing.T) {
 func TestDropLosesWhatDoesNotFit(t *testing.T) {
 	o := testOptions(t.TempDir())
 	o.Memory = 100_000
-	o.OnOverflow = Overflow{drop: true}
+	o.OnOverflow = Drop
 	disk := newStuckDisk()
 	w := newWitness()
 	r := New(o, w)
@@ -128,7 +128,7 @@ func TestWaitingEndsWithTheRequest(t *testing.T) {
 }
 
 func TestRecordLargerThanMemoryPassesAlone(t *testing.T) {
-	for _, overflow := range []Overflow{{}, {drop: true}} {
+	for _, overflow := range []Overflow{Block, Drop} {
 		o := testOptions(t.TempDir())
 		o.Memory = 10
 		o.OnOverflow = overflow
@@ -322,7 +322,7 @@ func TestBodyBeyondMemoryGoesOnToItsEnd(t *testing.T) {
 func TestLostRecordGivesItsMemoryBackAtOnce(t *testing.T) {
 	o := testOptions(t.TempDir())
 	o.Memory = 300_000
-	o.OnOverflow = Overflow{drop: true}
+	o.OnOverflow = Drop
 	w := newWitness()
 	r := New(o, w)
 	other := r.Begin()

@@ -41,15 +41,16 @@ type Reason string
 
 // The reasons for which records are dropped.
 const (
-	MemoryFull   Reason = "memory"   // with on_overflow drop
-	NotWritten   Reason = "write"    // the disk did not take it
-	ClientLeft   Reason = "client"   // the client left while its request waited for memory
-	StopInHaste  Reason = "stopping" // the process ends and the disk does not take what waits
-	NotEncodable Reason = "size"     // larger than any record can be
+	MemoryFull   Reason = "memory"      // with on_overflow drop
+	NotWritten   Reason = "write"       // the disk did not take it
+	ClientLeft   Reason = "client"      // the client left while its request waited for memory
+	StopInHaste  Reason = "stopping"    // the process ends and the disk does not take what waits
+	NotEncodable Reason = "size"        // larger than any record can be
+	Unsupported  Reason = "unsupported" // an exchange that is not recorded, like an upgrade
 )
 
 // Reasons are all of them.
-var Reasons = []Reason{MemoryFull, NotWritten, ClientLeft, StopInHaste, NotEncodable}
+var Reasons = []Reason{MemoryFull, NotWritten, ClientLeft, StopInHaste, NotEncodable, Unsupported}
 
 // Operation is what did not work.
 type Operation string

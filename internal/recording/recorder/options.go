@@ -62,7 +62,8 @@ type Options struct {
 	Memory units.Size `json:"memory,omitempty"`
 
 	// What happens to a request when that memory is full: `block` has it wait,
-	// `drop` answers it without recording it. Default: `block`.
+	// `drop` answers it without recording it. Default: `block`, and `drop` in a
+	// tee, which refuses `block`.
 	OnOverflow Overflow `json:"on_overflow,omitzero"`
 
 	// Header and trailer fields whose values are recorded as `REDACTED`, in any
@@ -98,6 +99,7 @@ func (o Options) WithDefaults() Options {
 	o.FlushEvery = cmp.Or(o.FlushEvery, Duration(time.Second))
 	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
 	o.Memory = cmp.Or(o.Memory, 64<<20)
+	o.OnOverflow = cmp.Or(o.OnOverflow, Block)
 	o.Mode = cmp.Or(o.Mode, 0o600)
 	return o
 }

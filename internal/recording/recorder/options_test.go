@@ -19,13 +19,13 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"dir":"/x","prefix":"requests","rotate_size":"256MiB","rotate_every":600000000000,` +
-		`"flush_every":1000000000,"max_body":"16MiB","memory":"64MiB","mode":"0600"}`
+		`"flush_every":1000000000,"max_body":"16MiB","memory":"64MiB","on_overflow":"block","mode":"0600"}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	full := Options{
 		Dir: "/x", Prefix: "p", RotateSize: 1, RotateEvery: 2, FlushEvery: 3, MaxBody: 4, Memory: 5, Mode: 0o640,
-		Compression: Compression{none: true}, OnOverflow: Overflow{drop: true}, Redact: []string{"A"}, Keep: []Keep{{files: 1}},
+		Compression: Compression{none: true}, OnOverflow: Drop, Redact: []string{"A"}, Keep: []Keep{{files: 1}},
 	}
 	if got := full.WithDefaults(); !reflect.DeepEqual(got, full) {
 		t.Errorf("got %+v, want %+v", got, full)

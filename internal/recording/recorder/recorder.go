@@ -107,6 +107,13 @@ func (r *Recorder) Lag() time.Duration {
 	return time.Since(oldest)
 }
 
+// Skip counts an exchange that was to be recorded and is not, as it is of a kind
+// of which no record can be made.
+func (r *Recorder) Skip() { r.troubles.observer.Dropped(Unsupported, 1) }
+
+// MaxBody returns how many bytes of a body are kept.
+func (r *Recorder) MaxBody() int64 { return int64(r.options.MaxBody) }
+
 // closePatience is how long Close waits for the disk.
 const closePatience = 10 * time.Second
 

@@ -125,16 +125,22 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 }
 
 // Overflow is what happens to a record when memory is full. As text it is
-// `block` or `drop`. The zero value is `block`.
-type Overflow struct{ drop bool }
+// `block` or `drop`. The zero value is what the handler does by default.
+type Overflow struct{ block, drop bool }
+
+// The two things that can happen.
+var (
+	Block = Overflow{block: true} // the request waits
+	Drop  = Overflow{drop: true}  // the request goes on, and is not recorded
+)
 
 // ParseOverflow reads the text form.
 func ParseOverflow(text string) (Overflow, error) {
 	switch text {
 	case "block":
-		return Overflow{}, nil
+		return Block, nil
 	case "drop":
-		return Overflow{drop: true}, nil
+		return Drop, nil
 	}
 	return Overflow{}, fmt.Errorf("'%s' is neither block nor drop", text)
 }
