@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/internal/page"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
-	"github.com/caddy-rehearsal/rehearsal/simulator/internal/document"
 )
 
 // DefaultAdmin is the path of the recipe API unless another one is given.
@@ -58,7 +58,7 @@ var (
 
 // serveAPI serves the recipe API; path is what follows the prefix.
 func (h *Handler) serveAPI(w http.ResponseWriter, r *http.Request, path string) error {
-	if !h.knowsHost(r) {
+	if !page.KnowsHost(r, h.named.Load()) {
 		return sendError(w, http.StatusForbidden, errOtherName)
 	}
 	endpoint, ok := endpoints[path]
@@ -137,7 +137,7 @@ func countObject(counts scenario.Counts) map[string]any {
 
 func (h *Handler) serveClearCount(w http.ResponseWriter, _ *http.Request) error {
 	h.scenario.ClearCounts()
-	document.Send(w, http.StatusOK, "application/json; charset=utf-8", []byte(`{"cleared": "yes"}`))
+	page.Send(w, http.StatusOK, "application/json; charset=utf-8", []byte(`{"cleared": "yes"}`))
 	return nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/page"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
-	"github.com/caddy-rehearsal/rehearsal/simulator/internal/document"
 )
 
 // problem is the JSON of an error.
@@ -39,11 +39,11 @@ func sendJSON(w http.ResponseWriter, status int, value any) error {
 	if err := enc.Encode(value); err != nil {
 		return err
 	}
-	document.Send(w, status, "application/json; charset=utf-8", bytes.TrimSuffix(out.Bytes(), []byte("\n")))
+	page.Send(w, status, "application/json; charset=utf-8", bytes.TrimSuffix(out.Bytes(), []byte("\n")))
 	return nil
 }
 
 func sendText(w http.ResponseWriter, status int, text string) error {
-	document.Send(w, status, "text/plain; charset=utf-8", []byte(text))
+	page.Send(w, status, "text/plain; charset=utf-8", []byte(text))
 	return nil
 }

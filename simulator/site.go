@@ -4,16 +4,12 @@
 package simulator
 
 import (
-	"net"
-	"net/http"
-	"net/netip"
-	"slices"
-	"strings"
-
 	"go.uber.org/zap"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/page"
 )
 
 // surroundings is what the routes around a handler say.
@@ -42,7 +38,7 @@ func (h *Handler) lookAround(ctx caddy.Context) {
 // siteIn looks for the handler in routes for which a host was matched, or not.
 func (h *Handler) siteIn(routes caddyhttp.RouteList, named bool) (found surroundings, ok bool) {
 	for i, route := range routes {
-		within := named || matchesHosts(route.MatcherSets)
+		within := named || page.MatchesHosts(route.MatcherSets)
 		for j, handler := range route.Handlers {
 			if sub, is := handler.(*caddyhttp.Subroute); is {
 				if found, ok = h.siteIn(sub.Routes, within); ok {
@@ -65,15 +61,6 @@ func (h *Handler) siteIn(routes caddyhttp.RouteList, named bool) (found surround
 	return surroundings{}, false
 }
 
-func matchesHosts(sets caddyhttp.MatcherSets) bool {
-	return len(sets) > 0 && !slices.ContainsFunc(sets, func(set caddyhttp.MatcherSet) bool {
-		return !slices.ContainsFunc(set, func(matcher any) bool {
-			_, ok := matcher.(*caddyhttp.MatchHost)
-			return ok
-		})
-	})
-}
-
 func namesOf(handlers []caddyhttp.MiddlewareHandler) (names []string) {
 	for _, handler := range handlers {
 		if module, ok := handler.(caddy.Module); ok {
@@ -81,21 +68,4 @@ func namesOf(handlers []caddyhttp.MiddlewareHandler) (names []string) {
 		}
 	}
 	return names
-}
-
-// knowsHost reports whether a request of this machine names it by an address, as
-// localhost or as the site does. A page whose owner has made another name lead
-// here is its own site to the browser, so that only the name gives it away.
-func (h *Handler) knowsHost(r *http.Request) bool {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !peer.Addr().Unmap().IsLoopback() || h.named.Load() {
-		return true
-	}
-	name := r.Host
-	if host, _, err := net.SplitHostPort(name); err == nil {
-		name = host
-	}
-	_, err = netip.ParseAddr(strings.Trim(name, "[]"))
-	name = strings.ToLower(strings.TrimSuffix(name, "."))
-	return err == nil || name == "localhost" || strings.HasSuffix(name, ".localhost")
 }

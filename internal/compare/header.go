@@ -121,7 +121,7 @@ func (c *Comparer) compareField(old, new []field, what string, sameBody bool) {
 			return
 		}
 	case length:
-		if !sameBody {
+		if !sameBody || a == nil || b == nil { // without it there are chunks
 			c.result.Ignored++
 			return
 		}

@@ -60,6 +60,27 @@ func (u *unpacker) unpack(dst, body, encoding []byte, limit int, cut bool) ([]by
 	return body, nil
 }
 
+// Unpacked returns the content of a response's body for people to read, at most
+// limit bytes of it. What cannot be unpacked is returned as it is.
+func Unpacked(r *Response, limit int) []byte {
+	content := r.Body
+	packings := bytes.Split(value(appendFields(nil, r.Header), "Content-Encoding"), []byte{','})
+	for i := len(packings) - 1; i >= 0 && len(packings) <= maxPackings; i-- {
+		u := new(unpacker)
+		u.source.Reset(content)
+		reader, err := u.reader(string(bytes.ToLower(bytes.TrimSpace(packings[i]))))
+		if err != nil || reader == nil {
+			break
+		}
+		unpacked, _ := io.ReadAll(io.LimitReader(reader, int64(limit)))
+		content = unpacked
+		if u.zstd != nil {
+			u.zstd.Close()
+		}
+	}
+	return content[:min(len(content), limit)]
+}
+
 // reader returns what unpacks u.source, nil for no known packing.
 func (u *unpacker) reader(encoding string) (io.Reader, error) {
 	var err error

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/page"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
-	"github.com/caddy-rehearsal/rehearsal/simulator/internal/document"
 )
 
 // mostRoutes bounds how many routes are shown; the page has a field to look for
@@ -51,7 +51,7 @@ func (p *Page) serveFeed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	document.Send(w, http.StatusOK, "application/json; charset=utf-8", body)
+	page.Send(w, http.StatusOK, "application/json; charset=utf-8", body)
 	return nil
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { offer } from "./actions.js";
+import { actions } from "./buttons.js";
 import { histogram, line, mix } from "./charts.js";
 import { byId, say } from "./dom.js";
 import { follow } from "./feed.js";
@@ -23,5 +24,5 @@ const look = follow((feed) => {
   histogram(byId("latency"), feed.bounds, history.latencies());
   show(feed);
 });
-offer(look);
+offer(actions, look);
 accept(look);

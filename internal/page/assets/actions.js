@@ -5,35 +5,9 @@
 
 import { byId, say } from "./dom.js";
 
-const actions = [
-  {
-    button: "restart-clock",
-    path: "restart_clock",
-    title: "Restart the clock?",
-    text: "Every recipe in force begins again with its first stage. Recipes with a start time keep to it.",
-    yes: "Restart",
-    done: "The clock has started again.",
-  },
-  {
-    button: "clear-counts",
-    path: "clear_current_count",
-    title: "Clear the counts?",
-    text: "Requests are counted from 0 again, for everybody who reads current_count. Metrics go on counting.",
-    yes: "Clear",
-    done: "Counts were cleared.",
-  },
-  {
-    button: "remove-recipes",
-    path: "restart",
-    title: "Remove all recipes?",
-    text: "Until a recipe is posted, requests are answered 406; with mappings, 404 where none of them matches. The recipes of the configuration return when it is loaded again.",
-    yes: "Remove",
-    done: "All recipes were removed.",
-  },
-];
-
-// offer makes the buttons work; changed is called after every change.
-export function offer(changed) {
+// offer makes the buttons of actions work, each with its path and its words;
+// changed is called after every change.
+export function offer(actions, changed) {
   const dialog = byId("confirm");
   for (const action of actions) {
     byId(action.button).addEventListener("click", () => {

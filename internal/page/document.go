@@ -1,8 +1,10 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package document sends what the simulator serves about itself.
-package document
+// Package page is what the pages have in common that people watch a handler on:
+// their look, their scripts, how they are served, and which requests of browsers
+// may change anything. What they load is embedded, and nothing is from elsewhere.
+package page
 
 import (
 	"net/http"
