@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
@@ -34,7 +35,9 @@ type delivery struct {
 	rows          func(target int, row report.Row) // gets the seconds of each target, unless it is nil
 	stopAtFailure bool
 	stopReading   func()
+	capturing     capturing
 
+	read  int64 // records, unless they are the same
 	run   schedule.Run[message]
 	lines []*line
 	stop  context.CancelFunc
@@ -47,12 +50,17 @@ type message struct {
 	class   int
 	written bool
 	bad     error // why it can't be sent
+
+	number int64          // of the record, unless they are the same
+	record recording.Copy // for consumers
 }
+
+func (m *message) size() int { return m.Message.Size() + m.record.Size() }
 
 // prepare makes ready what can be made ready before the first request.
 func (d *delivery) prepare() {
 	d.run = schedule.Run[message]{
-		Next: d.next, Size: func(m *message) int { return m.Size() }, Same: d.same, Schedule: d.schedule,
+		Next: d.next, Size: (*message).size, Same: d.same, Schedule: d.schedule,
 		Connections: d.connections, Requests: d.requests, Duration: d.duration, StopReading: d.stopReading,
 	}
 	for i, target := range d.targets {
@@ -60,7 +68,7 @@ func (d *delivery) prepare() {
 		if d.rows != nil {
 			rows = func(row report.Row) { d.rows(i, row) }
 		}
-		l := &line{delivery: d, dialer: send.NewDialer(target, d.options), collector: report.NewCollector(rows)}
+		l := &line{delivery: d, number: i, dialer: send.NewDialer(target, d.options), collector: report.NewCollector(rows)}
 		d.lines = append(d.lines, l)
 		d.run.Targets = append(d.run.Targets, l)
 	}
@@ -77,6 +85,13 @@ func (d *delivery) next(m *message) (recordedNS int64, err error) {
 		m.bad = d.rewriter.Write(&m.Message, record)
 		m.class = d.classes.Of(record.Method, record.URI)
 		m.written = true
+		if d.capturing.needed() {
+			if !d.same {
+				d.read++
+				m.number = d.read
+			}
+			d.capturing.keep(m, record, d.same)
+		}
 	}
 	return record.TimeNS, nil
 }
@@ -141,14 +156,20 @@ func (d *delivery) counts() (requests, errors int64) {
 // line is what leads to one target.
 type line struct {
 	delivery    *delivery
+	number      int // of the target
 	dialer      *send.Dialer
 	collector   *report.Collector
 	firstErrors firstErrors
+	sent        atomic.Int64 // requests, if all are the same and have consumers
 }
 
 // NewSender opens no connection before the first message.
 func (l *line) NewSender(ctx context.Context) schedule.Sender[message] {
-	return &sender{line: l, client: send.NewClient(ctx, l.dialer), batch: l.collector.NewBatch()}
+	s := &sender{line: l, client: send.NewClient(ctx, l.dialer), batch: l.collector.NewBatch()}
+	if s.exchange = l.delivery.capturing.newExchange(l.number); s.exchange != nil {
+		s.client.Capture = s.exchange.response
+	}
+	return s
 }
 
 // Skip counts a request that was due and is not started.
@@ -157,8 +178,9 @@ func (l *line) Skip() { l.collector.AddUnsent() }
 // sender is one connection of a line.
 type sender struct {
 	*line
-	client *send.Client
-	batch  *report.Batch
+	client   *send.Client
+	batch    *report.Batch
+	exchange *exchange // nil without consumers
 }
 
 // Send sends a message and counts what became of it.
@@ -166,12 +188,11 @@ func (s *sender) Send(m *message, start schedule.Start) {
 	sample := report.Sample{
 		Due: start.Due, Started: start.Started, Busy: start.Busy, Class: m.class, Truncated: m.Truncated,
 	}
-	err := m.bad
+	response, err := send.Response{Ended: start.At}, m.bad
 	if err != nil {
 		sample.Ended = sample.Started
 	} else {
-		response, errSend := s.client.Send(&m.Message, start.At)
-		err = errSend
+		response, err = s.client.Send(&m.Message, start.At)
 		sample.Ended = start.Started + response.Ended.Sub(start.At)
 		if s.delivery.by == report.ByStatus {
 			sample.Class = response.Status
@@ -180,20 +201,38 @@ func (s *sender) Send(m *message, start schedule.Start) {
 			sample.Status, sample.Sent, sample.Received = response.Status, response.Sent, response.Received
 		}
 	}
+	if s.exchange != nil {
+		s.pass(m, start, &response, err)
+	}
 	if err == nil {
 		s.batch.Add(sample)
 		return
 	}
-	kind := send.KindOf(err)
+	kind := http1.KindOf(err)
 	sample.Failure = kind.String()
 	s.batch.Add(sample)
-	if kind != send.Interrupted {
+	if kind != http1.Interrupted {
 		s.fail(kind, err)
 	}
 }
 
+// pass passes what became of a message to the consumers.
+func (s *sender) pass(m *message, start schedule.Start, response *send.Response, err error) {
+	x := s.exchange
+	x.number, x.record = m.number, &m.record.Request
+	if s.delivery.same {
+		x.number = s.sent.Add(1)
+	}
+	if m.bad != nil {
+		x.response.Reset()
+	}
+	x.status, x.bodySize, x.err = response.Status, response.BodySize, err
+	x.started, x.ended = start.At, response.Ended
+	s.delivery.capturing.pass(x)
+}
+
 // fail keeps the first error of its kind, and ends a run that is to end with it.
-func (s *sender) fail(kind send.Kind, err error) {
+func (s *sender) fail(kind http1.Kind, err error) {
 	s.firstErrors.note(kind, err)
 	if d := s.delivery; d.stopAtFailure && d.first.CompareAndSwap(nil, &err) {
 		d.stop()
@@ -205,10 +244,10 @@ func (s *sender) Close() { s.client.Close() }
 
 // firstErrors are the first failures of each kind: one says more of its kind than
 // a number does.
-type firstErrors [send.Kinds]atomic.Pointer[error]
+type firstErrors [http1.Kinds]atomic.Pointer[error]
 
 // note keeps an error if it is the first of its kind.
-func (f *firstErrors) note(kind send.Kind, err error) {
+func (f *firstErrors) note(kind http1.Kind, err error) {
 	if first := &f[kind]; first.Load() == nil {
 		first.CompareAndSwap(nil, &err)
 	}

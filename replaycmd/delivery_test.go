@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
@@ -272,7 +273,7 @@ func TestStopAtFailure(t *testing.T) {
 	_, err := deliver(t, &delivery{
 		records: &numbered{n: 1 << 30}, targets: []send.Target{s.target}, connections: 1, stopAtFailure: true,
 	}, t.Context())
-	if kind := send.KindOf(err); err == nil || kind != send.Closed && kind != send.Reset {
+	if kind := http1.KindOf(err); err == nil || kind != http1.Closed && kind != http1.Reset {
 		t.Errorf("got error %v", err)
 	}
 }

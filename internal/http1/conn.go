@@ -129,7 +129,8 @@ type Capture struct {
 	Trailers []byte
 }
 
-func (c *Capture) reset() { c.Head, c.Body, c.Trailers = c.Head[:0], c.Body[:0], c.Trailers[:0] }
+// Reset empties the capture and keeps its memory.
+func (c *Capture) Reset() { c.Head, c.Body, c.Trailers = c.Head[:0], c.Body[:0], c.Trailers[:0] }
 
 // Exchange sends a request and reads the response to its end, all before the
 // deadline. The capture may be nil. The error is an *Error; the response has
@@ -139,7 +140,7 @@ func (c *Capture) reset() { c.Head, c.Body, c.Trailers = c.Head[:0], c.Body[:0],
 // then the response counts.
 func (c *Conn) Exchange(req *Request, deadline time.Time, capture *Capture) (Response, error) {
 	if capture != nil {
-		capture.reset()
+		capture.Reset()
 	}
 	var resp Response
 	if err := c.conn.SetDeadline(deadline); err != nil {

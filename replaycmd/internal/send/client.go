@@ -15,6 +15,11 @@ import (
 // Client sends requests over one connection at a time, which it opens when it
 // is needed. It is for one goroutine.
 type Client struct {
+	// Capture keeps what came of the response to the last Send: if redirects
+	// were followed, of the last one. nil, the default: nothing is kept. Over
+	// HTTP/2 its head has a status line of HTTP/2.0 and its fields by name.
+	Capture *http1.Capture
+
 	dialer *Dialer
 	ctx    context.Context
 	conn   connection
@@ -24,8 +29,9 @@ type Client struct {
 // connection carries one request at a time.
 type connection interface {
 	// exchange sends a message and reads the response to its end. The
-	// connection can be used again if it reports so.
-	exchange(m *Message, host string, deadline time.Time) (resp Response, reusable bool, err error)
+	// connection can be used again if it reports so. The capture may be nil, and
+	// is empty.
+	exchange(m *Message, host string, deadline time.Time, capture *http1.Capture) (resp Response, reusable bool, err error)
 	// stale reports whether the other side has ended the idle connection.
 	stale() bool
 	close()
@@ -37,6 +43,8 @@ type Response struct {
 	Status int
 	// Sent and Received are the bytes of the request and of the response.
 	Sent, Received int64
+	// BodySize is the bytes of the response's body, without its framing.
+	BodySize int64
 	// Location is where a redirect leads.
 	Location string
 	// Ended is when the response was complete, or when it was clear that there
@@ -65,7 +73,7 @@ func (c *Client) Close() {
 }
 
 // Send sends a message and reads its response to the end, from now on at most
-// for the timeout. The error is an *Error.
+// for the timeout. The error is an *http1.Error.
 //
 // A connection that turns out to have ended before any byte of the response came
 // is replaced once, if the request may be sent twice by the rules of HTTP.
@@ -77,7 +85,7 @@ func (c *Client) Send(m *Message, now time.Time) (Response, error) {
 	}
 	resp.Ended = c.used
 	if err != nil && c.ctx.Err() != nil {
-		err = fail(Interrupted, err)
+		err = fail(http1.Interrupted, err)
 	}
 	return resp, err
 }
@@ -103,12 +111,15 @@ var errUnsent = errors.New("the connection had ended")
 // again: if the server has not looked at it, or if no byte of a response came and
 // twice is as good as once.
 func repeatable(m *Message, err error) bool {
-	kind := KindOf(err)
-	return errors.Is(err, errUnsent) || m.idempotent() && (kind == Closed || kind == Reset)
+	kind := http1.KindOf(err)
+	return errors.Is(err, errUnsent) || m.idempotent() && (kind == http1.Closed || kind == http1.Reset)
 }
 
 // attempt sends a message over the connection at hand or a new one.
 func (c *Client) attempt(m *Message, deadline time.Time) (Response, error) {
+	if c.Capture != nil {
+		c.Capture.Reset()
+	}
 	if c.conn == nil {
 		conn, err := c.dialer.open(c.ctx, deadline)
 		if err != nil {
@@ -120,7 +131,7 @@ func (c *Client) attempt(m *Message, deadline time.Time) (Response, error) {
 	if c.dialer.options.TargetHost || len(m.Host) == 0 {
 		host = c.dialer.target.Host
 	}
-	resp, reusable, err := c.conn.exchange(m, host, deadline)
+	resp, reusable, err := c.conn.exchange(m, host, deadline, c.Capture)
 	if !reusable || c.dialer.options.NoKeepAlive {
 		c.Close()
 	}
@@ -149,7 +160,7 @@ func (c *connection1) close() {
 
 func (c *connection1) stale() bool { return c.Stale() }
 
-func (c *connection1) exchange(m *Message, host string, deadline time.Time) (Response, bool, error) {
+func (c *connection1) exchange(m *Message, host string, deadline time.Time, capture *http1.Capture) (Response, bool, error) {
 	req := http1.Request{Head: m.wire}
 	if host != "" {
 		end := len(m.wire)
@@ -159,10 +170,10 @@ func (c *connection1) exchange(m *Message, host string, deadline time.Time) (Res
 		c.buf = m.withHost(c.buf[:0], host, end)
 		req.Head, req.Body = c.buf, m.wire[end:]
 	}
-	got, err := c.Exchange(&req, deadline, nil)
-	resp := Response{Status: got.Status, Sent: got.Sent, Received: got.Received, Location: got.Location}
+	got, err := c.Exchange(&req, deadline, capture)
+	resp := Response{Status: got.Status, Sent: got.Sent, Received: got.Received, BodySize: got.BodySize, Location: got.Location}
 	if err == nil && !isFinal(got.Status) {
-		err = fail(Malformed, fmt.Errorf("a response of %d that was not asked for", got.Status))
+		err = fail(http1.Malformed, fmt.Errorf("a response of %d that was not asked for", got.Status))
 	}
 	return resp, got.Reusable && err == nil, err
 }

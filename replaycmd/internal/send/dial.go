@@ -15,34 +15,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
-// The failures of requests are those of internal/http1, whatever the protocol.
-type (
-	// Error is the failure of a request: why it has no response.
-	Error = http1.Error
-	// Kind is a kind of failure.
-	Kind = http1.Kind
-)
-
-// The kinds of failure.
-const (
-	Refused     = http1.Refused
-	Unreachable = http1.Unreachable
-	DNS         = http1.DNS
-	TLS         = http1.TLS
-	Timeout     = http1.Timeout
-	Closed      = http1.Closed
-	Reset       = http1.Reset
-	CutOff      = http1.CutOff
-	Malformed   = http1.Malformed
-	Unsendable  = http1.Unsendable
-	Interrupted = http1.Interrupted
-	Kinds       = http1.Kinds
-)
-
-// KindOf returns the kind of an error of Client.Send.
-func KindOf(err error) Kind { return http1.KindOf(err) }
-
-func fail(kind Kind, err error) *Error { return &Error{Kind: kind, Err: err} }
+func fail(kind http1.Kind, err error) *http1.Error { return &http1.Error{Kind: kind, Err: err} }
 
 // Options are how requests are sent.
 type Options struct {

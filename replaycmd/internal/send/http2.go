@@ -48,7 +48,7 @@ func (d *Dialer) transport() *http.Transport {
 			}
 			if secured.ConnectionState().NegotiatedProtocol != "h2" {
 				secured.Close()
-				return nil, fail(TLS, errors.New("the server offers no HTTP/2"))
+				return nil, fail(http1.TLS, errors.New("the server offers no HTTP/2"))
 			}
 			return secured, nil
 		},
@@ -89,7 +89,7 @@ func (c *http2) close() { c.conn.Close() }
 
 func (c *http2) stale() bool { return c.conn.Err() != nil }
 
-func (c *http2) exchange(m *Message, host string, deadline time.Time) (Response, bool, error) {
+func (c *http2) exchange(m *Message, host string, deadline time.Time, capture *http1.Capture) (Response, bool, error) {
 	ctx, cancel := context.WithDeadline(c.ctx, deadline)
 	defer cancel()
 	request := c.request(ctx, m, host)
@@ -97,7 +97,7 @@ func (c *http2) exchange(m *Message, host string, deadline time.Time) (Response,
 		return Response{}, true, err
 	}
 	if err := c.conn.Reserve(); err != nil {
-		return Response{}, false, fail(Closed, errors.Join(errUnsent, err))
+		return Response{}, false, fail(http1.Closed, errors.Join(errUnsent, err))
 	}
 	resp, err := c.conn.RoundTrip(request)
 	if err != nil {
@@ -105,18 +105,25 @@ func (c *http2) exchange(m *Message, host string, deadline time.Time) (Response,
 	}
 	defer resp.Body.Close()
 	if !isFinal(resp.StatusCode) { // net/http takes any number
-		return Response{}, false, fail(Malformed, fmt.Errorf("its status is %d", resp.StatusCode))
+		return Response{}, false, fail(http1.Malformed, fmt.Errorf("its status is %d", resp.StatusCode))
 	}
 	got := Response{Status: resp.StatusCode, Sent: int64(len(m.Body))}
 	if got.Status >= 300 && got.Status < 400 {
 		got.Location = resp.Header.Get("Location")
 	}
+	if capture != nil {
+		captureHead(capture, resp)
+	}
 	if got.Status == http.StatusNotModified {
 		return got, c.conn.Err() == nil, nil // its length is that of a body that doesn't come
 	}
-	got.Received, err = io.Copy(io.Discard, resp.Body)
+	got.BodySize, err = readBody(resp.Body, capture)
+	got.Received = got.BodySize
 	if err != nil {
 		return got, false, c.failure(ctx, err, false)
+	}
+	if capture != nil {
+		capture.Trailers = appendFields(capture.Trailers, resp.Trailer)
 	}
 	return got, c.conn.Err() == nil, nil
 }
@@ -125,18 +132,20 @@ func (c *http2) exchange(m *Message, host string, deadline time.Time) (Response,
 func (c *http2) failure(ctx context.Context, err error, before bool) error {
 	switch {
 	case c.ctx.Err() != nil:
-		return fail(Interrupted, err)
+		return fail(http1.Interrupted, err)
 	case ctx.Err() != nil:
-		return fail(Timeout, err)
+		return fail(http1.Timeout, err)
+	case !before && strings.Contains(err.Error(), "received from peer"): // it reset the stream
+		return fail(http1.CutOff, err)
 	case !before:
 		return http1.WithinResponse(err)
 	}
 	if refused(err) {
-		return fail(Closed, errors.Join(errUnsent, err))
+		return fail(http1.Closed, errors.Join(errUnsent, err))
 	}
-	kind := KindOf(err)
-	if kind == CutOff || kind == Malformed {
-		kind = Closed
+	kind := http1.KindOf(err)
+	if kind == http1.CutOff || kind == http1.Malformed {
+		kind = http1.Closed
 	}
 	return fail(kind, err)
 }
@@ -207,17 +216,17 @@ func expectsBody(method string) bool {
 func checkHTTP2(r *http.Request) error {
 	host, err := httpguts.PunycodeHostPort(r.Host)
 	if err != nil || !httpguts.ValidHostHeader(host) {
-		return fail(Unsendable, fmt.Errorf("'%s' is not a host that HTTP/2 can carry", r.Host))
+		return fail(http1.Unsendable, fmt.Errorf("'%s' is not a host that HTTP/2 can carry", r.Host))
 	}
 	path := strings.TrimPrefix(r.URL.Opaque, r.URL.Scheme+"://"+host)
 	if r.Method != http.MethodConnect && path != "*" && !strings.HasPrefix(path, "/") {
-		return fail(Unsendable, fmt.Errorf("'%s' is not a path that HTTP/2 can carry", path))
+		return fail(http1.Unsendable, fmt.Errorf("'%s' is not a path that HTTP/2 can carry", path))
 	}
 	for _, fields := range []http.Header{r.Header, r.Trailer} {
 		for name, values := range fields {
 			for _, value := range values {
 				if !httpguts.ValidHeaderFieldValue(value) {
-					return fail(Unsendable, fmt.Errorf("the value of field '%s' can't go over HTTP/2", name))
+					return fail(http1.Unsendable, fmt.Errorf("the value of field '%s' can't go over HTTP/2", name))
 				}
 			}
 		}

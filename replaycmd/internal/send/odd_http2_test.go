@@ -15,6 +15,7 @@ import (
 	h2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
@@ -53,7 +54,7 @@ func TestImpossibleStatusesInHTTP2(t *testing.T) {
 	for _, status := range []string{"1000", "99999", "0", "-1", "99", "007"} {
 		client := newClient(t, answeringHTTP2(t, status), Options{HTTP2: true})
 		_, err := client.Send(message(t, record("GET", "/", "", "Host: a")), time.Now())
-		if err == nil || KindOf(err) != Malformed {
+		if err == nil || http1.KindOf(err) != http1.Malformed {
 			t.Errorf("%s: got error %v", status, err)
 		}
 	}
@@ -83,7 +84,7 @@ func TestWhatHTTP2CannotCarry(t *testing.T) {
 			"a host of words":     message(t, record("GET", "/", "", "Host: a b")),
 			"a host of no words":  message(t, record("GET", "/", "", "Host: \xff\xfe")),
 		} {
-			if _, err := client.Send(r, time.Now()); err == nil || KindOf(err) != Unsendable {
+			if _, err := client.Send(r, time.Now()); err == nil || http1.KindOf(err) != http1.Unsendable {
 				t.Errorf("%s, %s: got error %v", w.name, name, err)
 			}
 		}

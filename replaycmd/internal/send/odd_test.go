@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // nasty serves every connection with a function, on a bare listener.
@@ -60,11 +62,11 @@ func TestConnectionFailures(t *testing.T) {
 	free := ln.Addr().String()
 	ln.Close()
 	plain := nasty(t, func(conn *net.TCPConn, _ int64) { io.WriteString(conn, "no TLS here\r\n") })
-	for text, want := range map[string]Kind{
-		free:                          Refused,
-		"unix//nonexistent/socket":    Unreachable,
-		"http://no-such-host.invalid": DNS,
-		"https://" + plain.Address:    TLS,
+	for text, want := range map[string]http1.Kind{
+		free:                          http1.Refused,
+		"unix//nonexistent/socket":    http1.Unreachable,
+		"http://no-such-host.invalid": http1.DNS,
+		"https://" + plain.Address:    http1.TLS,
 	} {
 		target, err := ParseTarget(text)
 		if err != nil {
@@ -73,7 +75,7 @@ func TestConnectionFailures(t *testing.T) {
 		for _, http2 := range []bool{false, true} {
 			client := newClient(t, target, Options{HTTP2: http2})
 			_, err := client.Send(message(t, record("GET", "/", "", "Host: a")), time.Now())
-			if err == nil || KindOf(err) != want {
+			if err == nil || http1.KindOf(err) != want {
 				t.Errorf("%s, HTTP/2 %v: got error %v, want kind %v", text, http2, err, want)
 			}
 		}
@@ -89,7 +91,7 @@ func TestACertificateMustBeTrusted(t *testing.T) {
 		options.Insecure = false
 		client := newClient(t, w.serve(t, http.NotFoundHandler()), options)
 		_, err := client.Send(message(t, record("GET", "/", "", "Host: a")), time.Now())
-		if err == nil || KindOf(err) != TLS {
+		if err == nil || http1.KindOf(err) != http1.TLS {
 			t.Errorf("%s: got error %v, want one of TLS", w.name, err)
 		}
 	}
@@ -100,17 +102,17 @@ func TestACertificateMustBeTrusted(t *testing.T) {
 func TestResponsesOfOddServers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		response string
-		kind     Kind  // Kinds: none
-		opened   int64 // connections for three requests
+		kind     http1.Kind // Kinds: none
+		opened   int64      // connections for three requests
 	}{
-		"line feeds alone":        {"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", Kinds, 1},
-		"a length twice":          {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok", Kinds, 1},
-		"a large header":          {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 200<<10) + "\r\nContent-Length: 2\r\n\r\nok", Kinds, 1},
-		"a trailer that is none":  {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 5\r\n\r\n", Kinds, 1},
-		"asks to close":           {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", Kinds, 3},
-		"bytes behind a response": {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more", Kinds, 3},
-		"switches protocols":      {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", Malformed, 3},
-		"two lengths":             {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", Malformed, 3},
+		"line feeds alone":        {"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", http1.Kinds, 1},
+		"a length twice":          {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok", http1.Kinds, 1},
+		"a large header":          {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 200<<10) + "\r\nContent-Length: 2\r\n\r\nok", http1.Kinds, 1},
+		"a trailer that is none":  {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 5\r\n\r\n", http1.Kinds, 1},
+		"asks to close":           {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", http1.Kinds, 3},
+		"bytes behind a response": {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more", http1.Kinds, 3},
+		"switches protocols":      {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", http1.Malformed, 3},
+		"two lengths":             {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", http1.Malformed, 3},
 	} {
 		target := nasty(t, func(conn *net.TCPConn, _ int64) {
 			for r := bufio.NewReader(conn); readRequest(r); {
@@ -120,7 +122,7 @@ func TestResponsesOfOddServers(t *testing.T) {
 		client := newClient(t, target, Options{})
 		for range 3 {
 			resp, err := client.Send(message(t, record("POST", "/", "", "Host: a")), time.Now())
-			if (err != nil) != (tc.kind != Kinds) || err != nil && KindOf(err) != tc.kind || err == nil && resp.Status != 200 {
+			if (err != nil) != (tc.kind != http1.Kinds) || err != nil && http1.KindOf(err) != tc.kind || err == nil && resp.Status != 200 {
 				t.Errorf("%s: got status %d, error %v", name, resp.Status, err)
 			}
 		}
@@ -190,7 +192,7 @@ func TestGarbageInHTTP2(t *testing.T) {
 		})
 		client := newClient(t, target, Options{HTTP2: true})
 		_, err := client.Send(message(t, record("GET", "/", "", "Host: a")), time.Now())
-		if err == nil || KindOf(err) == Timeout || KindOf(err) == Interrupted {
+		if err == nil || http1.KindOf(err) == http1.Timeout || http1.KindOf(err) == http1.Interrupted {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}

@@ -43,6 +43,7 @@ func (c *Client) follow(m *Message, resp Response, deadline time.Time) (Response
 			options := c.dialer.options
 			options.ServerName = ""
 			at = NewClient(c.ctx, NewDialer(target, options))
+			at.Capture = c.Capture
 		}
 		next := new(Message)
 		if err := redirect(next, m, resp.Status, to, leaves); err != nil {

@@ -65,11 +65,11 @@ func CheckName(name string) error {
 }
 
 // Write writes the message of a record. The error for a record that is not a
-// valid request is an Error of kind Unsendable.
+// valid request is an http1.Error of kind Unsendable.
 func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 	m.reset()
 	if !http1.IsToken(r.Method) || !http1.IsTarget(r.URI) {
-		return fail(Unsendable, fmt.Errorf("'%s %s' is not a request line", r.Method, r.URI))
+		return fail(http1.Unsendable, fmt.Errorf("'%s %s' is not a request line", r.Method, r.URI))
 	}
 	target := r.URI
 	if w.OriginForm || w.Host != "" {
@@ -81,7 +81,7 @@ func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 		recordedHost = []byte(w.Host)
 	}
 	if !http1.IsLine(recordedHost) {
-		return fail(Unsendable, errors.New("its Host has a line break"))
+		return fail(http1.Unsendable, errors.New("its Host has a line break"))
 	}
 
 	out := m.wire
@@ -94,7 +94,7 @@ func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 	m.Chunked = len(r.Trailers) > 0 || isChunked(r)
 	for name, value := range recording.EachField(r.Headers) {
 		if !http1.IsToken(name) || !http1.IsLine(value) {
-			return fail(Unsendable, fmt.Errorf("'%s' is not a header field", name))
+			return fail(http1.Unsendable, fmt.Errorf("'%s' is not a header field", name))
 		}
 		switch http1.FieldOf(name) {
 		case http1.Host, http1.Connection, http1.HopByHop:

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
@@ -108,7 +109,7 @@ func TestRecordsThatAreNoRequests(t *testing.T) {
 		"a host of two lines": {Method: []byte("GET"), URI: []byte("/"), Host: []byte("a\r\nX: y")},
 	} {
 		err := new(Rewriter).Write(new(Message), r)
-		if err == nil || KindOf(err) != Unsendable {
+		if err == nil || http1.KindOf(err) != http1.Unsendable {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}

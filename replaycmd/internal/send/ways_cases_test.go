@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // seen is what a server got of a request.
@@ -238,7 +240,7 @@ func TestTimeoutBoundsTheWholeAnswer(t *testing.T) {
 			for _, path := range []string{"/silent", "/dribble"} {
 				client := newClient(t, target, options)
 				_, err := client.Send(message(t, record("GET", path, "", "Host: a")), time.Now())
-				if err == nil || KindOf(err) != Timeout {
+				if err == nil || http1.KindOf(err) != http1.Timeout {
 					t.Errorf("%s: got error %v, want a timeout", path, err)
 				}
 			}
@@ -258,7 +260,7 @@ func TestTheEndOfTheRunInterrupts(t *testing.T) {
 			client.ctx = ctx
 			go func() { <-arrived; close(end) }()
 			_, err := client.Send(message(t, record("GET", "/", "", "Host: a")), time.Now())
-			if err == nil || KindOf(err) != Interrupted {
+			if err == nil || http1.KindOf(err) != http1.Interrupted {
 				t.Errorf("got error %v, want an interruption", err)
 			}
 		})

@@ -184,7 +184,7 @@ func (f *file) readAhead(ctx context.Context, spare <-chan *held) {
 				return
 			}
 			h := reuse(spare)
-			h.hold(r)
+			h.Take(r)
 			select {
 			case f.ahead <- h:
 			case <-ctx.Done():

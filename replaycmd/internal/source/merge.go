@@ -114,7 +114,7 @@ func (m *Merge) Next() (*recording.Request, error) {
 		}
 	}
 	m.current = heap.Pop(&m.sorted).(*held)
-	m.bytes -= len(m.current.memory)
+	m.bytes -= m.current.Size()
 	m.given.Add(1)
 	return &m.current.Request, nil
 }
@@ -221,7 +221,7 @@ func (m *Merge) next(f *file) (*held, error) {
 	} else {
 		h = new(held)
 	}
-	h.hold(r)
+	h.Take(r)
 	return h, nil
 }
 
@@ -232,7 +232,7 @@ func (m *Merge) hold(f *file, h *held) {
 	}
 	h.order = m.read.Add(1)
 	f.highest = max(f.highest, h.time)
-	m.bytes += len(h.memory)
+	m.bytes += h.Size()
 	heap.Push(&m.sorted, h)
 }
 

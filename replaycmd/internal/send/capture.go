@@ -1,0 +1,59 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package send
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
+)
+
+// captureHead keeps the head of a response of HTTP/2 in the form of HTTP/1. Its
+// fields are sorted by name: net/http has lost their order.
+func captureHead(c *http1.Capture, resp *http.Response) {
+	c.Head = append(append(c.Head, resp.Proto...), ' ')
+	c.Head = strconv.AppendInt(c.Head, int64(resp.StatusCode), 10)
+	c.Head = append(append(c.Head, ' '), http.StatusText(resp.StatusCode)...)
+	c.Head = append(appendFields(append(c.Head, crlf...), resp.Header), crlf...)
+}
+
+// appendFields appends a line for each field, sorted by name.
+func appendFields(dst []byte, fields http.Header) []byte {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		for _, value := range fields[name] {
+			dst = http1.AppendField(dst, name, value)
+		}
+	}
+	return dst
+}
+
+// firstBody is the memory that a body gets before it is known to need more.
+const firstBody = 4 << 10
+
+// readBody reads a body to its end and returns its size. The capture, unless it
+// is nil, keeps as much as it may.
+func readBody(body io.Reader, c *http1.Capture) (size int64, err error) {
+	for c != nil && len(c.Body) < c.MaxBody {
+		if len(c.Body) == cap(c.Body) {
+			c.Body = slices.Grow(c.Body, min(max(len(c.Body), firstBody), c.MaxBody-len(c.Body)))
+		}
+		n, err := body.Read(c.Body[len(c.Body):min(cap(c.Body), c.MaxBody)])
+		c.Body = c.Body[:len(c.Body)+n]
+		if err == io.EOF { //nolint:errorlint // as io.Reader has it
+			return int64(len(c.Body)), nil
+		}
+		if err != nil {
+			return int64(len(c.Body)), err
+		}
+	}
+	rest, err := io.Copy(io.Discard, body)
+	if c != nil {
+		rest += int64(len(c.Body))
+	}
+	return rest, err
+}
