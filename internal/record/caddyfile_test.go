@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -100,5 +101,10 @@ func TestBadOptionsAreRefusedWithTheirLine(t *testing.T) {
 	}
 	if _, err := parse(file, ""); err == nil || !strings.Contains(err.Error(), "record: "+file+" is not a directory, at Testfile:1") {
 		t.Errorf("got error %v for a file in place of a directory", err)
+	}
+	if runtime.GOOS == "linux" { // where root may write to /proc, and nobody can make a file in it
+		if _, err := parse("/proc/nope", ""); err == nil || !strings.Contains(err.Error(), "record: /proc is not writable: ") || !strings.HasSuffix(err.Error(), ", at Testfile:1") {
+			t.Errorf("got error %v for a directory in /proc", err)
+		}
 	}
 }

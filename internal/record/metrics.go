@@ -4,6 +4,7 @@
 package record
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -31,7 +32,7 @@ var (
 func newFamily(subsystem string, labels ...string) *family {
 	counter := func(name, help string, more ...string) *prometheus.CounterVec {
 		opts := prometheus.CounterOpts{Namespace: "caddy", Subsystem: subsystem, Name: name, Help: help}
-		return prometheus.NewCounterVec(opts, append(labels[:len(labels):len(labels)], more...))
+		return prometheus.NewCounterVec(opts, append(slices.Clip(labels), more...))
 	}
 	gauge := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(prometheus.BuildFQName("caddy", subsystem, name), help, labels, nil)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,21 @@ func TestLengthIsNotTrusted(t *testing.T) {
 		}
 		if memory > 1000 {
 			t.Errorf("length %d: %v allocations", tc.length, memory)
+		}
+	}
+}
+
+func TestRootIsNotTrusted(t *testing.T) {
+	whole := encode(samples()...)
+	record := encode(samples()[0])
+	size := len(record) - prefixSize
+	for _, root := range []int{size - 4, size - 1, size, size + 1, 1<<32 - 1} {
+		bad := slices.Concat(whole, record)
+		binary.LittleEndian.PutUint32(bad[len(whole)+prefixSize:], uint32(root))
+		got, err := readAll(bytes.NewReader(bad))
+		var damage *DamageError
+		if !errors.As(err, &damage) || damage.Offset != int64(len(whole)) || len(got) != len(samples()) {
+			t.Errorf("root %d of a record of %d bytes: got %d records, error %v", root, size, len(got), err)
 		}
 	}
 }

@@ -23,6 +23,3 @@ func tryLock(file *os.File) lockState {
 	}
 	return lockUnknown
 }
-
-// writable returns an error if this process may not make files in a directory.
-func writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }

@@ -148,7 +148,7 @@ func notInNames(r rune) bool {
 }
 
 // CheckDir returns an error if no files can be made in a directory, which need
-// not exist. It makes nothing.
+// not exist. It leaves nothing behind.
 func CheckDir(dir string) error {
 	if dir == "" {
 		return errors.New("a directory is needed")
@@ -163,9 +163,17 @@ func CheckDir(dir string) error {
 		case !info.IsDir():
 			return fmt.Errorf("%s is not a directory", at)
 		}
-		if err := writable(at); err != nil {
-			return fmt.Errorf("%s is not writable: %v", at, err)
-		}
-		return nil
+		return tryFile(at)
 	}
+}
+
+// tryFile makes a file in a directory and removes it: permissions alone do not
+// tell a read-only file system, or one like /proc, to a process that has all
+// rights.
+func tryFile(dir string) error {
+	file, err := os.CreateTemp(dir, ".rehearsal-*")
+	if err != nil {
+		return fmt.Errorf("%s is not writable: %w", dir, cmp.Or(errors.Unwrap(err), err))
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
