@@ -25,6 +25,7 @@ var pure = []string{
 	"internal/units",
 	"internal/latency",
 	"internal/recording",
+	"internal/coding",
 	"internal/compare",
 	"internal/endpoint",
 	"internal/jsonpath",
@@ -47,9 +48,10 @@ var servers = []string{
 
 // knowsHTTP are the pure packages that reach net/http, each with the reason.
 var knowsHTTP = map[string]string{
-	"internal/compare":       "brotli's library, which has a helper for servers",
-	"internal/compare/pairs": "as internal/compare",
-	"internal/compare/tally": "as internal/compare",
+	"internal/coding":        "brotli's library, which has a helper for servers",
+	"internal/compare":       "as internal/coding",
+	"internal/compare/pairs": "as internal/coding",
+	"internal/compare/tally": "as internal/coding",
 	"internal/recipe":        "the status that a stage has by default",
 	"internal/scenario":      "a client that fetches origins, methods and the texts of status codes; Prometheus' client",
 	"internal/wiremock":      "http.Header, cookies and methods of requests, and the texts of status codes",

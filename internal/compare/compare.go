@@ -6,9 +6,12 @@ package compare
 import (
 	"bytes"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/coding"
 )
 
 // Comparer compares one pair of responses after the other and keeps its
@@ -18,7 +21,7 @@ type Comparer struct {
 	result   Result
 	known    map[string]*knownField
 	round    uint64
-	unpacker unpacker
+	unpacker coding.Unpacker
 
 	oldFields, newFields []field
 	path                 []byte // of the place that is looked at
@@ -176,17 +179,11 @@ func (c *Comparer) compareBody(old, new *Response) (same bool) {
 		return true
 	}
 	c.at("body")
-	a, errA := c.unpacker.unpack(c.oldBody, old.Body, oldPacking, c.rules.maxBody, old.cut())
-	b, errB := c.unpacker.unpack(c.newBody, new.Body, newPacking, c.rules.maxBody, new.cut())
-	if len(oldPacking) > 0 && errA == nil {
-		c.oldBody = a
-	}
-	if len(newPacking) > 0 && errB == nil {
-		c.newBody = b
-	}
+	a, errA := c.unpack(&c.oldBody, old, oldPacking)
+	b, errB := c.unpack(&c.newBody, new, newPacking)
 	if err := errors.Join(errA, errB); err != nil {
 		why := BadEncoding
-		if errors.Is(err, errTooLarge) {
+		if errors.Is(err, coding.ErrTooLarge) {
 			why = TooLarge
 		}
 		c.partial(why)
@@ -208,6 +205,37 @@ func (c *Comparer) compareBody(old, new *Response) (same bool) {
 		c.compareContent(a, b)
 	}
 	return false
+}
+
+// unpack returns the content of a body, in the memory of a buffer if it was
+// packed. What was cut when it was kept is unpacked as far as it goes, and what
+// is packed in no known way is its own content.
+func (c *Comparer) unpack(buffer *[]byte, r *Response, packing []byte) ([]byte, error) {
+	if len(packing) == 0 {
+		return r.Body, nil
+	}
+	content, err := c.unpacker.Unpack(*buffer, r.Body, packing, c.rules.maxBody)
+	switch {
+	case errors.Is(err, coding.ErrUnknown):
+		return r.Body, nil
+	case r.cut() && errors.Is(err, io.ErrUnexpectedEOF):
+		err = nil
+	}
+	if len(content) > 0 && len(r.Body) > 0 && &content[0] != &r.Body[0] {
+		*buffer = content
+	}
+	return content, err
+}
+
+// Unpacked returns the content of a response's body for people to read, at most
+// limit bytes of it. What cannot be unpacked is returned as it is.
+func Unpacked(r *Response, limit int) []byte {
+	var unpacker coding.Unpacker
+	content, err := unpacker.Unpack(nil, r.Body, value(appendFields(nil, r.Header), "Content-Encoding"), limit)
+	if err != nil && len(content) == 0 {
+		content = r.Body
+	}
+	return content[:min(len(content), limit)]
 }
 
 // content is what a body turned out to be.
