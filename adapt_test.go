@@ -82,6 +82,7 @@ func TestEveryOptionHasAGolden(t *testing.T) {
 		"simulator": "simulator {\n%\n}",
 		"route":     "simulator {\nroute /a {\n%\n}\n}",
 		"stage":     "simulator {\nstage 0s 200 {\n%\n}\n}",
+		"outcome":   "simulator {\nstage 0s {\noutcome 200 {\n%\n}\n}\n}",
 		"tee":       "tee http://127.0.0.1:1 {\n%\n}",
 		"blackhole": "blackhole {\n%\n}",
 		"record":    "blackhole {\nrecord recordings {\n%\n}\n}",

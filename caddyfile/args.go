@@ -54,3 +54,15 @@ func Field(d *caddyfile.Dispenser) (name, value string, err error) {
 	}
 	return name, value, nil
 }
+
+// AddField returns the reader of an option that adds a header field.
+func AddField(add func(name, value string)) func(*caddyfile.Dispenser) error {
+	return func(d *caddyfile.Dispenser) error {
+		name, value, err := Field(d)
+		if err != nil {
+			return err
+		}
+		add(name, value)
+		return nil
+	}
+}

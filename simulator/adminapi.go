@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 )
 
 func init() {
@@ -53,12 +54,15 @@ type simulatorStatus struct {
 	Routes   []routeStatus `json:"routes"`
 }
 
+// routeStatus has the status and latency of a stage's outcome; if it has several,
+// of the last one, and all of them beside.
 type routeStatus struct {
-	Route    string          `json:"route"`
-	Stage    int             `json:"stage"`
-	Status   int             `json:"status"`
-	Latency  latency.Latency `json:"latency"`
-	Requests uint64          `json:"requests"`
+	Route    string           `json:"route"`
+	Stage    int              `json:"stage"`
+	Status   int              `json:"status"`
+	Latency  latency.Latency  `json:"latency"`
+	Outcomes []recipe.Outcome `json:"outcomes,omitempty"`
+	Requests uint64           `json:"requests"`
 }
 
 func listSimulators(w http.ResponseWriter, r *http.Request) error {
@@ -70,10 +74,15 @@ func listSimulators(w http.ResponseWriter, r *http.Request) error {
 		counts, byRoute := r.Counted()
 		status := simulatorStatus{Name: r.Name(), Requests: counts.Total()}
 		for _, route := range r.Status() {
-			status.Routes = append(status.Routes, routeStatus{
-				Route: route.Route, Stage: route.Stage, Status: route.Status, Latency: route.Latency,
+			last := route.Outcomes[len(route.Outcomes)-1]
+			shown := routeStatus{
+				Route: route.Route, Stage: route.Stage, Status: last.Status, Latency: last.Latency,
 				Requests: byRoute[route.Route].Total(),
-			})
+			}
+			if len(route.Outcomes) > 1 {
+				shown.Outcomes = route.Outcomes
+			}
+			status.Routes = append(status.Routes, shown)
 		}
 		list = append(list, status)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/internal/page"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 )
 
@@ -97,9 +98,22 @@ func (h *Handler) serveRoutesStatus(w http.ResponseWriter, _ *http.Request) erro
 	list := h.scenario.Status()
 	lines := make([]string, 0, len(list))
 	for _, status := range list {
-		lines = append(lines, fmt.Sprintf("%s %d %s", status.Route, status.Status, milliseconds(status.Latency)))
+		lines = append(lines, status.Route+" "+outcomesText(status.Outcomes))
 	}
 	return sendText(w, http.StatusOK, strings.Join(lines, "\n"))
+}
+
+// outcomesText is status and latency of an outcome, as origin_simulator has them
+// for a stage; of several, each with its condition.
+func outcomesText(outcomes []recipe.Outcome) string {
+	texts := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		texts[i] = fmt.Sprintf("%d %s", o.Status, milliseconds(o.Latency))
+		if condition := o.Condition(); len(outcomes) > 1 && condition != "" {
+			texts[i] += " " + condition
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 // milliseconds writes a fixed latency as origin_simulator does, a bare number
@@ -114,9 +128,13 @@ func milliseconds(l latency.Latency) string {
 
 func (h *Handler) serveCurrentCount(w http.ResponseWriter, _ *http.Request) error {
 	all, byRoute := h.scenario.Counted()
-	routes := make(map[string]any, len(byRoute))
+	routes, branches := make(map[string]any, len(byRoute)), h.scenario.Branches()
 	for route, counts := range byRoute {
-		routes[route] = countObject(counts)
+		object := countObject(counts)
+		if byBranch, several := branches[route]; several {
+			object["branches"] = byBranch
+		}
+		routes[route] = object
 	}
 	object := countObject(all)
 	object["routes"] = routes

@@ -25,16 +25,20 @@ func (h *Handler) debug(method, uri string, a *response.Response) {
 type decision struct {
 	route   string
 	stage   int
+	branch  int
 	latency time.Duration
 	fault   response.Fault
 }
 
-func decisionOf(a *response.Response) decision { return decision{a.Route, a.Stage, a.Latency, a.Fault} }
+func decisionOf(a *response.Response) decision {
+	return decision{a.Route, a.Stage, a.Branch, a.Latency, a.Fault}
+}
 
 // MarshalLogObject writes it.
 func (d decision) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	enc.AddString("route", d.route)
 	enc.AddInt("stage", d.stage)
+	enc.AddInt("branch", d.branch)
 	enc.AddDuration("latency", d.latency)
 	if d.fault != response.NoFault {
 		enc.AddString("fault", string(d.fault))

@@ -152,8 +152,8 @@ func TestMappingsAreCounted(t *testing.T) {
 	onAnotherConnection()
 	_, metrics := get(t, "http://"+addr+"/metrics")
 	for _, want := range []string{
-		`caddy_simulator_requests_total{code="2xx",route="plain",simulator="` + name + `"} 2`,
-		`caddy_simulator_requests_total{code="4xx",route="none",simulator="` + name + `"} 2`,
+		`caddy_simulator_requests_total{branch="0",code="2xx",route="plain",simulator="` + name + `"} 2`,
+		`caddy_simulator_requests_total{branch="0",code="4xx",route="none",simulator="` + name + `"} 2`,
 		`caddy_simulator_latency_seconds_count{route="plain",simulator="` + name + `"} 2`,
 	} {
 		if !strings.Contains(metrics, want) {
@@ -322,8 +322,8 @@ func TestMappingsBreakAndDribble(t *testing.T) {
 	onAnotherConnection()
 	_, metrics := get(t, url+"/metrics")
 	for _, want := range []string{
-		`caddy_simulator_requests_total{code="fault",route="reset",simulator="` + name + `"} 1`,
-		`caddy_simulator_requests_total{code="2xx",route="malformed",simulator="` + name + `"} 1`,
+		`caddy_simulator_requests_total{branch="0",code="fault",route="reset",simulator="` + name + `"} 1`,
+		`caddy_simulator_requests_total{branch="0",code="2xx",route="malformed",simulator="` + name + `"} 1`,
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("%s is not in the metrics", want)

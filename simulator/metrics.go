@@ -11,11 +11,11 @@ import (
 
 // collectors are the metrics of all simulators.
 func collectors() []prometheus.Collector {
-	return append(scenario.Collectors(), stages)
+	return append(scenario.Collectors(), inForce)
 }
 
-// stages tells which stage is in force, looked up when it is asked.
-var stages prometheus.Collector = stageCollector{prometheus.NewDesc(
+// inForce tells which stage is in force, looked up when it is asked.
+var inForce prometheus.Collector = stageCollector{prometheus.NewDesc(
 	"caddy_simulator_stage",
 	"Number of the stage in force, counted from 1; 0 before the first.",
 	[]string{"simulator", "route"}, nil,

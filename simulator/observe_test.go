@@ -90,9 +90,9 @@ func TestMetricsCountOnAcrossReloads(t *testing.T) {
 	onAnotherConnection()
 	_, text := get(t, url+"/metrics")
 	for _, want := range []string{
-		`caddy_simulator_requests_total{code="5xx",route="/*",simulator="` + a + `"} 2`,
-		`caddy_simulator_requests_total{code="4xx",route="/*",simulator="` + a + `"} 1`,
-		`caddy_simulator_requests_total{code="2xx",route="/*",simulator="` + b + `"} 1`,
+		`caddy_simulator_requests_total{branch="1",code="5xx",route="/*",simulator="` + a + `"} 2`,
+		`caddy_simulator_requests_total{branch="1",code="4xx",route="/*",simulator="` + a + `"} 1`,
+		`caddy_simulator_requests_total{branch="1",code="2xx",route="/*",simulator="` + b + `"} 1`,
 		`caddy_simulator_latency_seconds_count{route="/*",simulator="` + a + `"} 3`,
 		`caddy_simulator_latency_seconds_bucket{route="/*",simulator="` + a + `",le="0.025"} 0`,
 		`caddy_simulator_latency_seconds_bucket{route="/*",simulator="` + a + `",le="0.05"} 3`,
@@ -123,7 +123,7 @@ func TestLogs(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &entry); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(line, `"simulator":{"route":"/a*","stage":2,"latency":0.007}`) {
+		if strings.Contains(line, `"simulator":{"route":"/a*","stage":2,"branch":1,"latency":0.007}`) {
 			found[entry.Level+" "+entry.Msg]++
 		}
 		if entry.Msg == "scenario starts" || entry.Msg == "the body is not sent with this status" {

@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
+	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
@@ -24,6 +25,9 @@ type exchange interface {
 	target() string // as it was sent
 	path() string   // decoded
 	arrived() time.Time
+
+	// scenario.Fields are what recipes look at.
+	scenario.Fields
 
 	// stubRequest returns the request as mappings look at it.
 	stubRequest() *wiremock.Request
@@ -45,14 +49,17 @@ type exchange interface {
 	// is to be written to.
 	start(m *response.Message, size int64) io.Writer
 
+	// end sends the end of a body that start has begun.
+	end() error
+
 	// hang waits until the client leaves, without a response.
 	hang() error
 
 	// reset resets the connection.
 	reset() error
 
-	// breakOff sends bytes as they are in place of a response, then closes the
-	// connection.
+	// breakOff sends bytes as they are in place of a response, or of what is left
+	// of one that start has begun, then closes the connection.
 	breakOff(raw []byte) error
 
 	// malformed sends a head that announces chunks and then bytes that are none.
@@ -81,7 +88,7 @@ func (h *Handler) serve(x exchange) error {
 		}
 	}
 	switch {
-	case a.Fault != response.NoFault:
+	case a.Fault != response.NoFault && a.Fault != response.Cut:
 		return fail(x, &a)
 	case a.Streams():
 		return stream(x, &a)
@@ -93,11 +100,11 @@ func (h *Handler) serve(x exchange) error {
 // decide returns what a request is answered: by the mappings, else by the
 // recipes.
 func (h *Handler) decide(x exchange) (response.Response, error) {
-	path := x.path()
+	asked := scenario.Request{Method: x.method(), Path: x.path(), Target: x.target(), Fields: x}
 	if h.mappings == nil {
-		a, found := h.scenario.Decide(path)
+		a, found := h.scenario.Decide(asked)
 		if !found {
-			a = h.scenario.NotSet(path, h.postTo())
+			a = h.scenario.NotSet(asked.Path, h.postTo())
 		}
 		return a, nil
 	}
@@ -105,7 +112,7 @@ func (h *Handler) decide(x exchange) (response.Response, error) {
 	if a, found, err := h.mappings.decide(request); found || err != nil {
 		return a, err
 	}
-	if a, found := h.scenario.Decide(path); found {
+	if a, found := h.scenario.Decide(asked); found {
 		return a, nil
 	}
 	return h.mappings.unmatched(request), nil
@@ -123,8 +130,9 @@ func readWhole(body io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// stream sends a response whose body is a file, as long as it is now, or takes
-// its time. That the client leaves meanwhile is no fault of the server.
+// stream sends a response whose body is a file, as long as it is now, takes its
+// time, does not say its length, or breaks off. That the client leaves meanwhile
+// is no fault of the server.
 func stream(x exchange, a *response.Response) error {
 	body, size, err := a.Content.Open()
 	if err != nil {
@@ -132,21 +140,33 @@ func stream(x exchange, a *response.Response) error {
 	}
 	defer body.Close()
 	out := x.start(a.Message, size)
-	if x.method() == http.MethodHead {
+	sent := size
+	if a.Fault == response.Cut {
+		sent = a.Cut(size)
+	}
+	if x.method() != http.MethodHead && !deliver(x, out, body, a.Pace.Plan(sent)) {
 		return nil
 	}
+	if a.Fault == response.Cut {
+		return x.breakOff(nil)
+	}
+	return x.end()
+}
+
+// deliver sends a body as planned, and reports whether the client was there to
+// the end.
+func deliver(x exchange, out io.Writer, body io.Reader, plan response.Plan) bool {
 	begun := time.Now()
-	plan := a.Pace.Plan(size)
 	for {
 		due, n, more := plan.Next(time.Since(begun))
 		if !more {
-			return nil
+			return true
 		}
 		if wait := due - time.Since(begun); wait > 0 && x.sleep(wait) != nil {
-			return nil
+			return false
 		}
 		if _, err := io.CopyN(out, body, n); err != nil {
-			return nil
+			return false
 		}
 	}
 }
@@ -162,7 +182,7 @@ func fail(x exchange, a *response.Response) error {
 		return x.malformed(a.Message, garbage())
 	case response.Garbage:
 		return x.breakOff(garbage())
-	case response.Empty, response.NoFault:
+	case response.Empty, response.Cut, response.NoFault:
 	}
 	return x.breakOff(nil)
 }

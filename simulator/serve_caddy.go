@@ -50,6 +50,20 @@ func (x *onCaddy) target() string     { return x.r.RequestURI }
 func (x *onCaddy) path() string       { return x.r.URL.Path }
 func (x *onCaddy) arrived() time.Time { return x.since }
 
+// Get is part of scenario.Fields.
+func (x *onCaddy) Get(name string) string {
+	if name == "Host" {
+		return x.r.Host
+	}
+	if values := x.r.Header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+// ClientIP is part of scenario.Fields.
+func (x *onCaddy) ClientIP() string { return clientIP(x.r) }
+
 func (x *onCaddy) stubRequest() *wiremock.Request {
 	r := x.r
 	request := &wiremock.Request{
@@ -147,12 +161,17 @@ func (x *onCaddy) respond(m *response.Message) {
 
 func (x *onCaddy) start(m *response.Message, size int64) io.Writer {
 	setFields(x.w.Header(), m, x.r.ProtoMajor)
-	if m.Content.File != "" {
+	if m.Content.File != "" && !m.Chunked {
 		x.w.Header()["Content-Length"] = []string{strconv.FormatInt(size, 10)}
 	}
 	x.w.WriteHeader(m.Status)
 	x.started = true
 	return x.w
+}
+
+// end has net/http send what it might hold back to find out a length.
+func (x *onCaddy) end() error {
+	return http.NewResponseController(x.w).Flush()
 }
 
 func (x *onCaddy) hang() error {
@@ -168,6 +187,11 @@ func (x *onCaddy) reset() error {
 }
 
 func (x *onCaddy) breakOff(raw []byte) error {
+	if x.started {
+		if err := http.NewResponseController(x.w).Flush(); err != nil {
+			return nil // the client has left
+		}
+	}
 	return x.hijack(func(conn net.Conn) { _, _ = conn.Write(raw) })
 }
 

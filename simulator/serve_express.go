@@ -22,15 +22,18 @@ import (
 type onExpress struct{ *express.Exchange }
 
 // takeOver takes the connection of a request over, and reports whether it did.
-// Mappings may ask which client a proxy has named, which Caddy knows.
 func (h *Handler) takeOver(w http.ResponseWriter, r *http.Request) bool {
-	return (h.mappings == nil || !express.Forwarded(r)) && h.pool.TakeOver(w, r)
+	return !(h.asksForClients() && express.Forwarded(r)) && h.pool.TakeOver(w, r)
 }
+
+// asksForClients reports whether mappings or recipes may ask which client a
+// proxy has named, which Caddy knows.
+func (h *Handler) asksForClients() bool { return h.mappings != nil || h.scenario.AsksForClients() }
 
 // ServeExpress answers a request of a connection that was taken over. The
 // recipe API is left to Caddy's path, and so is what takeOver does not take.
 func (h *Handler) ServeExpress(x *express.Exchange) bool {
-	if _, ok := h.apiPath(x.Path); ok || h.mappings != nil && x.Forwarded() {
+	if _, ok := h.apiPath(x.Path); ok || h.asksForClients() && x.Forwarded() {
 		return false
 	}
 	if err := h.serve(onExpress{x}); err != nil && err != errLeft {
@@ -51,6 +54,12 @@ func (x onExpress) target() string     { return x.Target }
 func (x onExpress) path() string       { return x.Path }
 func (x onExpress) arrived() time.Time { return x.Started }
 
+// ClientIP is part of scenario.Fields.
+func (x onExpress) ClientIP() string {
+	ip, _, _ := net.SplitHostPort(x.Remote)
+	return ip
+}
+
 func (x onExpress) stubRequest() *wiremock.Request {
 	request := &wiremock.Request{
 		Method:   x.Method,
@@ -58,12 +67,12 @@ func (x onExpress) stubRequest() *wiremock.Request {
 		Host:     x.Host,
 		Scheme:   "http",
 		Header:   x.Exchange,
+		ClientIP: x.ClientIP(),
 		ReadBody: func() ([]byte, error) { return readWhole(x.Exchange) },
 	}
 	if x.TLS != nil {
 		request.Scheme = "https"
 	}
-	request.ClientIP, _, _ = net.SplitHostPort(x.Remote)
 	return request
 }
 
@@ -96,8 +105,16 @@ func (x onExpress) respond(m *response.Message) {
 }
 
 func (x onExpress) start(m *response.Message, size int64) io.Writer {
+	if m.Chunked {
+		size = express.UnknownLength
+	}
 	x.Start(m.Status, fieldsOf(m), size)
 	return x.Exchange
+}
+
+func (x onExpress) end() error {
+	x.End()
+	return nil
 }
 
 func (x onExpress) hang() error {

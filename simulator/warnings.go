@@ -15,9 +15,11 @@ import (
 func warnOfBodies(logger *zap.Logger, recipes recipe.List) {
 	for _, r := range recipes {
 		for i, stage := range r.Stages {
-			if r.HasSource() && !response.HasBody(stage.Status) {
-				logger.Warn("the body is not sent with this status",
-					zap.String("route", r.Route), zap.Int("stage", i+1), zap.Int("status", stage.Status))
+			for _, outcome := range stage.Outcomes {
+				if r.HasSource() && !response.HasBody(outcome.Status) {
+					logger.Warn("the body is not sent with this status",
+						zap.String("route", r.Route), zap.Int("stage", i+1), zap.Int("status", outcome.Status))
+				}
 			}
 		}
 	}

@@ -62,15 +62,30 @@ func (x *Exchange) RespondFrom(status int, fields *Fields, body *memfile.Body, l
 	}
 }
 
-// Start sends the head of an answer whose body, of exactly length bytes,
-// follows through Write.
+// UnknownLength is the length of a body of which Start is not to say how long
+// it is.
+const UnknownLength = -1
+
+// Start sends the head of a response whose body, of exactly length bytes,
+// follows through Write. One of UnknownLength is sent in chunks, and End has to
+// follow.
 func (x *Exchange) Start(status int, fields *Fields, length int64) {
 	x.head(status, fields, length)
 	x.bodiless = !x.sendsBody(status)
+	x.chunked = length == UnknownLength
 	if !x.bodiless {
 		x.unsent = length
 	}
 	x.conn.flush()
+}
+
+// End sends the end of a body of UnknownLength, without which the client takes
+// it for broken off. Other bodies need none.
+func (x *Exchange) End() {
+	if x.chunked && !x.bodiless {
+		x.unsent = 0
+		x.conn.out = append(x.conn.out, "0\r\n\r\n"...)
+	}
 }
 
 // errTooLong is a fault of the handler.
@@ -80,12 +95,17 @@ var errTooLong = errors.New("more body than was announced")
 // is gone. What the method or the status forbids is left out.
 func (x *Exchange) Write(p []byte) (int, error) {
 	switch {
-	case x.bodiless:
+	case x.bodiless, len(p) == 0:
 		return len(p), nil
+	case x.chunked:
+		c := x.conn
+		c.out = strconv.AppendInt(c.out, int64(len(p)), 16)
+		c.out = append(c.out, "\r\n"...)
+		c.send([][]byte{p})
+		c.out = append(c.out, "\r\n"...)
+		return len(p), c.failed
 	case int64(len(p)) > x.unsent:
 		return 0, errTooLong
-	case len(p) == 0:
-		return 0, nil
 	}
 	x.unsent -= int64(len(p))
 	x.conn.send([][]byte{p})
@@ -118,7 +138,11 @@ func (x *Exchange) head(status int, fields *Fields, length int64) {
 		out = append(out, c.altSvc...)
 	}
 	out = append(out, fields.lines...)
-	if allowsBody(status) {
+	switch {
+	case !allowsBody(status), length == UnknownLength && x.Method == http.MethodHead:
+	case length == UnknownLength:
+		out = append(out, "Transfer-Encoding: chunked\r\n"...)
+	default:
 		out = append(out, "Content-Length: "...)
 		out = strconv.AppendInt(out, length, 10)
 		out = append(out, "\r\n"...)

@@ -69,7 +69,7 @@ func (c *conn) exchange() bool {
 		c.giveBack()
 		return false
 	}
-	if c.x.unsent > 0 || !c.x.answered {
+	if c.x.unsent != 0 || !c.x.answered {
 		c.x.last = true // the client must see that the answer is not whole
 	}
 	if len(c.out) > maxGathered {

@@ -29,7 +29,8 @@ type Exchange struct {
 	conn     *conn
 	first    time.Time // when its first bytes had arrived
 	unread   int64     // bytes of the body
-	unsent   int64     // bytes of the answer's body, between Start and the last Write
+	unsent   int64     // bytes of the answer's body, between Start and the last Write; negative before End
+	chunked  bool      // the body goes in chunks
 	bodiless bool      // what Write is given after Start is not sent
 	answered bool
 	last     bool // the connection ends with this exchange
@@ -39,6 +40,7 @@ type Exchange struct {
 func (x *Exchange) begin() {
 	x.unread = x.Length
 	x.unsent = 0
+	x.chunked = false
 	x.answered = false
 	x.last = x.close || x.conn.pool.draining.Load()
 }

@@ -62,15 +62,19 @@ func (l Latency) Sample(source rand.Source) time.Duration {
 	case fixed:
 		return time.Duration(f)
 	}
-	return duration(l.form.quantile(uniform(source)))
+	return l.Draw(source.Uint64())
 }
 
-// SampleBetween draws a latency on the way from one to another: at share 0 it
-// is the first, at 1 the second, in between every percentile moves in a
-// straight line. A share outside of 0 and 1 counts as the nearer of them.
-func SampleBetween(from, to Latency, share float64, source rand.Source) time.Duration {
+// Draw returns the latency that 64 random bits stand for.
+func (l Latency) Draw(bits uint64) time.Duration { return duration(l.quantile(uniform(bits))) }
+
+// DrawBetween returns the latency that 64 random bits stand for on the way from
+// one to another: at share 0 it is the first, at 1 the second, in between every
+// percentile moves in a straight line. A share outside of 0 and 1 counts as the
+// nearer of them.
+func DrawBetween(from, to Latency, share float64, bits uint64) time.Duration {
 	share = min(max(share, 0), 1)
-	u := uniform(source)
+	u := uniform(bits)
 	return duration((1-share)*from.quantile(u) + share*to.quantile(u))
 }
 
@@ -81,10 +85,10 @@ func (l Latency) quantile(u float64) float64 {
 	return l.form.quantile(u)
 }
 
-// uniform draws a number above 0 and below 1.
-func uniform(source rand.Source) float64 {
+// uniform makes a number above 0 and below 1 of 64 random bits.
+func uniform(random uint64) float64 {
 	const bits = 52 // one less than a float64 holds, so that the half below is kept
-	return (float64(source.Uint64()>>(64-bits)) + 0.5) / (1 << bits)
+	return (float64(random>>(64-bits)) + 0.5) / (1 << bits)
 }
 
 // duration rounds nanoseconds and keeps them within what a Duration holds.

@@ -152,14 +152,14 @@ func TestExtremesStayDurations(t *testing.T) {
 			if d := l.Sample(source); d < 0 {
 				t.Fatalf("%s gave %s", text, d)
 			}
-			if d := SampleBetween(l, l, 1, source); d < 0 {
+			if d := DrawBetween(l, l, 1, source.Uint64()); d < 0 {
 				t.Fatalf("%s gave %s between itself and itself", text, d)
 			}
 		}
 	}
 }
 
-func TestSampleBetween(t *testing.T) {
+func TestDrawBetween(t *testing.T) {
 	from, to := Fixed(100*time.Millisecond), Fixed(200*time.Millisecond)
 	for _, tc := range []struct {
 		share float64
@@ -171,23 +171,23 @@ func TestSampleBetween(t *testing.T) {
 		{1, 200 * time.Millisecond},
 		{2, 200 * time.Millisecond},
 	} {
-		if got := SampleBetween(from, to, tc.share, Random()); got != tc.want {
+		if got := DrawBetween(from, to, tc.share, Random().Uint64()); got != tc.want {
 			t.Errorf("share %v: got %s, want %s", tc.share, got, tc.want)
 		}
 	}
-	if got := SampleBetween(Latency{}, to, 0.5, Random()); got != 100*time.Millisecond {
+	if got := DrawBetween(Latency{}, to, 0.5, Random().Uint64()); got != 100*time.Millisecond {
 		t.Errorf("half way from nothing: got %s", got)
 	}
 }
 
-// TestSampleBetweenMovesEveryPercentile holds that the way from a narrow to a
+// TestDrawBetweenMovesEveryPercentile holds that the way from a narrow to a
 // wide latency is a latency in between, not now the one and now the other.
-func TestSampleBetweenMovesEveryPercentile(t *testing.T) {
+func TestDrawBetweenMovesEveryPercentile(t *testing.T) {
 	from, to := Fixed(100*time.Millisecond), Latency{spread{200e6, 400e6}}
 	source := Seeded(3)
 	all := make([]time.Duration, 10_000)
 	for i := range all {
-		all[i] = SampleBetween(from, to, 0.5, source)
+		all[i] = DrawBetween(from, to, 0.5, source.Uint64())
 	}
 	slices.Sort(all)
 	near(t, "p10", float64(at(all, 10)), 160e6, 0.02)
@@ -265,7 +265,7 @@ func (n only) Uint64() uint64 { return uint64(n) }
 // the open interval, where every form has a value.
 func TestTheOutermostDraws(t *testing.T) {
 	for _, source := range []only{0, math.MaxUint64} {
-		if u := uniform(source); !(u > 0 && u < 1) {
+		if u := uniform(source.Uint64()); !(u > 0 && u < 1) {
 			t.Errorf("of %x: got %v", uint64(source), u)
 		}
 		for _, text := range []string{"lognormal(1s,0.1)", "p50=1s,p99=2s", "p50=1s,p90=2s,p99=3s"} {

@@ -38,3 +38,23 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
+
+// Draws are the random numbers of one decision. The zero value is the runtime's:
+// every run differs.
+type Draws struct {
+	state  uint64
+	seeded bool
+}
+
+// DrawsOf returns those of the decision with a number: the same in every run,
+// whatever goroutines decide at the same time.
+func DrawsOf(seed, number uint64) Draws { return Draws{mix(mix(seed) + number*goldenRatio), true} }
+
+// Uint64 returns the next one.
+func (d *Draws) Uint64() uint64 {
+	if !d.seeded {
+		return rand.Uint64()
+	}
+	d.state += goldenRatio
+	return mix(d.state)
+}

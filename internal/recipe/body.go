@@ -54,15 +54,15 @@ func sizeOf(body string) (int64, error) {
 	return total, nil
 }
 
-// What a stage and a header field take besides their texts, in bytes.
+// What an outcome and a header field take besides their texts, in bytes.
 const (
-	stageOverhead = 512
-	fieldOverhead = 128
+	outcomeOverhead = 512
+	fieldOverhead   = 128
 )
 
 // Size returns how many bytes of memory a recipe that was checked takes without
 // what is fetched or read for it: its text, its bodies with their holes filled,
-// and its header fields once for each stage.
+// and its header fields once for each outcome.
 func (r *Recipe) Size() int64 {
 	total, headers := int64(len(r.written)), r.Headers.size()
 	if r.Body != nil {
@@ -70,11 +70,13 @@ func (r *Recipe) Size() int64 {
 		total += size
 	}
 	for i := range r.Stages {
-		stage := &r.Stages[i]
-		total += stageOverhead + headers + stage.Headers.size()
-		if stage.Body != nil {
-			size, _ := sizeOf(*stage.Body)
-			total += size
+		for j := range r.Stages[i].Outcomes {
+			outcome := &r.Stages[i].Outcomes[j]
+			total += outcomeOverhead + headers + outcome.Headers.size()
+			if outcome.Body != nil {
+				size, _ := sizeOf(*outcome.Body)
+				total += size
+			}
 		}
 	}
 	return total
@@ -82,7 +84,11 @@ func (r *Recipe) Size() int64 {
 
 // LargestField returns the name of the field that makes most of a recipe's size.
 func (r *Recipe) LargestField() string {
-	if r.Headers.size()*int64(len(r.Stages)) > r.Size()/2 {
+	outcomes := 0
+	for i := range r.Stages {
+		outcomes += len(r.Stages[i].Outcomes)
+	}
+	if r.Headers.size()*int64(outcomes) > r.Size()/2 {
 		return "headers"
 	}
 	if given := r.sources(); len(given) > 0 && r.RandomContent == nil {

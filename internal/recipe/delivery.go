@@ -14,36 +14,46 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
-var faults = []response.Fault{response.Reset, response.Empty, response.Malformed, response.Garbage, response.Hang}
+var faults = []response.Fault{response.Reset, response.Empty, response.Malformed, response.Garbage, response.Hang, response.Cut}
 
 // Fault is a fault and the share of the responses that have it. As text it is
-// the kind, and a percentage unless it is all of them: `reset 10`.
+// the kind, and a percentage unless it is all of them: `reset 10`. All responses
+// have the fault cut; the percentage is how much of the body they have.
 type Fault struct {
 	Kind    response.Fault
 	Percent units.Percent
 }
 
+// halfCut is how much of the body comes before a cut unless it is said.
+const halfCut = 50
+
 // ParseFault reads a fault from text.
 func ParseFault(text string) (Fault, error) {
-	kind, share, partly := strings.Cut(text, " ")
+	kind, share, given := strings.Cut(text, " ")
 	fault := Fault{response.Fault(kind), 100}
 	if !slices.Contains(faults, fault.Kind) {
 		return Fault{}, fmt.Errorf("'%s' is not a fault: expected one of %v", kind, faults)
 	}
-	if !partly {
+	if fault.Kind == response.Cut {
+		fault.Percent = halfCut
+	}
+	if !given {
 		return fault, nil
 	}
 	var err error
 	fault.Percent, err = units.ParsePercent(share)
+	if err == nil && fault.Kind == response.Cut && fault.Percent == 100 {
+		err = errors.New("nothing is cut off a body of which 100% are sent")
+	}
 	return fault, err
 }
 
 // Always reports whether all responses have the fault.
-func (f Fault) Always() bool { return f.Percent == 100 }
+func (f Fault) Always() bool { return f.Percent == 100 || f.Kind == response.Cut }
 
 // String returns the text that ParseFault reads.
 func (f Fault) String() string {
-	if f.Always() {
+	if f.Percent == 100 {
 		return string(f.Kind)
 	}
 	return string(f.Kind) + " " + f.Percent.String()

@@ -41,15 +41,33 @@ func encode(value any) ([]byte, error) {
 	return bytes.TrimSpace(out.Bytes()), err
 }
 
-// MarshalJSON writes the stage as origin_simulator has it: no latency is 0.
-func (s Stage) MarshalJSON() ([]byte, error) {
-	type plain Stage
-	out := struct {
-		plain
-		Latency any `json:"latency"`
-	}{plain(s), 0}
-	if !s.Latency.IsZero() {
-		out.Latency = s.Latency
+// written is an outcome as origin_simulator has a stage: no latency is 0.
+type written struct {
+	plainOutcome
+	Latency any `json:"latency"`
+}
+
+type plainOutcome Outcome // without methods
+
+func (o *Outcome) written() written {
+	if o.Latency.IsZero() {
+		return written{plainOutcome(*o), 0}
 	}
-	return encode(out)
+	return written{plainOutcome(*o), o.Latency}
+}
+
+// MarshalJSON writes what the outcome says.
+func (o Outcome) MarshalJSON() ([]byte, error) { return encode(o.written()) }
+
+// MarshalJSON writes a stage; one that has a single outcome is written without
+// the list.
+func (s Stage) MarshalJSON() ([]byte, error) {
+	if len(s.Outcomes) != 1 {
+		type plain Stage
+		return encode(plain(s))
+	}
+	return encode(struct {
+		At Offset `json:"at"`
+		written
+	}{s.At, s.Outcomes[0].written()})
 }

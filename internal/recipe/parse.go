@@ -124,7 +124,7 @@ func (r *Recipe) decodeStages(value []byte) error {
 		if i == mostElements {
 			return errTooMany
 		}
-		stage := Stage{Status: http.StatusOK}
+		var stage Stage
 		err := stage.UnmarshalJSON(value)
 		r.Stages = append(r.Stages, stage)
 		return err
@@ -133,17 +133,38 @@ func (r *Recipe) decodeStages(value []byte) error {
 
 // UnmarshalJSON reads a stage and refuses fields that it does not know.
 func (s *Stage) UnmarshalJSON(data []byte) error {
-	return decodeObject(data, decoders{
-		"at":        s.At.UnmarshalJSON,
-		"status":    decodeInto(&s.Status, "a whole number"),
-		"latency":   s.Latency.UnmarshalJSON,
-		"percent":   decodeNew(&s.Percent, (*units.Percent).UnmarshalJSON),
-		"fault":     decodeTextNew(&s.Fault, ParseFault),
-		"bandwidth": decodeText(&s.Bandwidth, ParseBandwidth),
-		"dribble":   decodeTextNew(&s.Dribble, ParseDribble),
-		"ramp":      decodeInto(&s.Ramp, "true or false"),
-		"body":      decodeInto(&s.Body, "text"),
-		"headers":   s.Headers.UnmarshalJSON,
+	single := Outcome{Status: http.StatusOK}
+	known := single.decoders()
+	var given []string
+	for name, decode := range known {
+		known[name] = func(value []byte) error {
+			given = append(given, name)
+			return decode(value)
+		}
+	}
+	known["at"] = s.At.UnmarshalJSON
+	known["outcomes"] = s.decodeOutcomes
+	if err := decodeObject(data, known); err != nil {
+		return err
+	}
+	if s.Outcomes == nil {
+		s.Outcomes = []Outcome{single}
+	} else if len(given) > 0 {
+		return in(given[0], errors.New("is for an outcome to say, as the stage has outcomes"))
+	}
+	return nil
+}
+
+func (s *Stage) decodeOutcomes(value []byte) error {
+	s.Outcomes = []Outcome{}
+	return decodeList(value, func(i int, value []byte) error {
+		if i == mostOutcomes {
+			return errTooManyOutcomes
+		}
+		var outcome Outcome
+		err := outcome.UnmarshalJSON(value)
+		s.Outcomes = append(s.Outcomes, outcome)
+		return err
 	})
 }
 

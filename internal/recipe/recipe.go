@@ -12,9 +12,6 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/caddy-rehearsal/rehearsal/internal/latency"
-	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // DefaultRoute is the route of a recipe that names none: every path.
@@ -70,37 +67,11 @@ type Stage struct {
 	// `4s` or a number of milliseconds. Default: 0.
 	At Offset `json:"at"`
 
-	// The status of the response, from 200 to 999. A 2xx serves the content, a
-	// 404 `Not found`, any other `Error <status>`. Default: 200.
-	Status int `json:"status"`
-
-	// The time from the request to the first byte of the response. Default: 0.
-	Latency latency.Latency `json:"latency"`
-
-	// The share of the requests that the stage is for; the others get a plain
-	// 200. Default: 100.
-	Percent *units.Percent `json:"percent,omitempty"`
-
-	// What is wrong with the responses, or a share of them: `reset`, `empty`,
-	// `malformed`, `garbage` or `hang`, with a percentage like `reset 10`.
-	Fault *Fault `json:"fault,omitempty"`
-
-	// How fast the body is sent, like `100kb/s`. Default: as fast as it goes.
-	Bandwidth Bandwidth `json:"bandwidth,omitempty"`
-
-	// Sends the body in so many chunks over a time: `10 5s`.
-	Dribble *Dribble `json:"dribble,omitempty"`
-
-	// Whether the latency moves in a straight line to that of the next stage.
-	Ramp bool `json:"ramp,omitempty"`
-
-	// The body of this stage's responses, whatever the status, in place of the
-	// content. It may have holes like the recipe's.
-	Body *string `json:"body,omitempty"`
-
-	// Header fields of this stage's responses, in place of the recipe's fields of
-	// the same name.
-	Headers Headers `json:"headers,omitempty"`
+	// What may become of a request, tried in the order given: at most 100. An
+	// outcome has a condition, `first` or `percent`, or is the last one, which is
+	// for the rest. Without a rest, the rest gets a plain 200. A single outcome
+	// can be written without the list: its fields beside `at`.
+	Outcomes []Outcome `json:"outcomes"`
 }
 
 // Timeline returns the times at which the stages begin, in their order.

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
 // Validate checks what a recipe says as a whole, and brings it into its
@@ -146,10 +144,13 @@ func (r *Recipe) checkStages() error {
 		if err := stage.Validate(); err != nil {
 			return in(index(i), err)
 		}
-		if stage.Body != nil {
-			size, _ := sizeOf(*stage.Body) // was checked with the stage
+		for j, outcome := range stage.Outcomes {
+			if outcome.Body == nil {
+				continue
+			}
+			size, _ := sizeOf(*outcome.Body) // was checked with the outcome
 			if total += size; total > LargestSize {
-				return in(index(i)+".body", ErrTooLarge)
+				return in(index(i), in(stage.place(j), in("body", ErrTooLarge)))
 			}
 		}
 		if taken[stage.At] {
@@ -161,64 +162,23 @@ func (r *Recipe) checkStages() error {
 	return nil
 }
 
-// Validate checks what a stage says, and whether it goes together. The error
-// names the field at fault.
-func (s *Stage) Validate() error {
-	if s.Status < 200 || s.Status > 999 {
-		return in("status", fmt.Errorf("%d is not valid: expected a status from 200 to 999", s.Status))
-	}
-	if s.Body != nil {
-		if err := checkBody(*s.Body); err != nil {
-			return in("body", err)
-		}
-	}
-	if err := s.Headers.validate(); err != nil {
-		return in("headers", err)
-	}
-	if s.Headers.Get("Content-Encoding") != "" {
-		return in("headers.content-encoding", errors.New("is for the whole recipe to say"))
-	}
-	return s.checkTogether()
-}
-
-// checkTogether refuses what could never be seen.
-func (s *Stage) checkTogether() error {
-	given := s.aboutTheBody()
-	if s.Fault != nil && s.Fault.Always() {
-		if s.Fault.Kind != response.Malformed && s.Headers != nil {
-			given = append(given, "headers")
-		}
-		if len(given) > 0 {
-			return in(given[0], fmt.Errorf("is never seen, as every response has the fault %s", s.Fault.Kind))
-		}
-	}
-	if s.Bandwidth > 0 && s.Dribble != nil {
-		return in("dribble", errors.New("the stage has a bandwidth already"))
-	}
-	if len(given) > 0 && !response.HasBody(s.Status) {
-		return in(given[0], fmt.Errorf("status %d has no body", s.Status))
-	}
-	return nil
-}
-
-// aboutTheBody returns the fields that say something of the body.
-func (s *Stage) aboutTheBody() (given []string) {
-	if s.Body != nil {
-		given = append(given, "body")
-	}
-	if s.Bandwidth > 0 {
-		given = append(given, "bandwidth")
-	}
-	if s.Dribble != nil {
-		given = append(given, "dribble")
-	}
-	return given
-}
-
-// checkRamps wants a latency that a ramp can lead to.
+// checkRamps wants an outcome that each ramp can lead to.
 func (r *Recipe) checkRamps() error {
-	if last := len(r.Stages) - 1; r.Stages[last].Ramp && r.Loop == nil {
-		return in(index(last)+".ramp", errors.New("no stage comes after"))
+	for i, stage := range r.Stages {
+		for j, outcome := range stage.Outcomes {
+			if !outcome.Ramp {
+				continue
+			}
+			field := index(i)
+			err := errors.New("no stage comes after")
+			if i < len(r.Stages)-1 || r.Loop != nil {
+				if next := &r.Stages[(i+1)%len(r.Stages)]; j < len(next.Outcomes) {
+					continue
+				}
+				err = fmt.Errorf("the next stage has no outcome at place %d", j+1)
+			}
+			return in(field, in(stage.place(j), in("ramp", err)))
+		}
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ const (
 	Malformed Fault = "malformed" // a chunked answer, whose first chunk is none, then closed
 	Garbage   Fault = "garbage"   // random bytes, then closed
 	Hang      Fault = "hang"      // nothing until the client leaves
+	Cut       Fault = "cut"       // the head and a part of the body, then closed
 )
 
-// Answers tells whether the client gets to see a status.
-func (f Fault) Answers() bool { return f == NoFault || f == Malformed }
+// Answers reports whether the client gets to see a status.
+func (f Fault) Answers() bool { return f == NoFault || f == Malformed || f == Cut }

@@ -21,21 +21,32 @@ type Response struct {
 	// Latency is the time from the request to the first byte of the answer.
 	Latency time.Duration
 
-	// Fault is what befalls the answer.
+	// Fault is what is wrong with the response.
 	Fault Fault
+
+	// Sent is the share of the body that comes before a cut, below 1.
+	Sent float64
 
 	// Pace spreads the body over time.
 	Pace Pace
 
-	// Route and Stage say what decided the answer: a route's pattern and the
-	// number of its stage, counted from 1; 0 is what holds outside of stages.
-	Route string
-	Stage int
+	// Route, Stage and Branch are what decided the response: a route's pattern,
+	// the number of its stage, and of the stage's outcome, each counted from 1; 0
+	// is what holds outside of them.
+	Route         string
+	Stage, Branch int
 }
 
-// Streams tells whether the body is more than a few blocks of memory that can
-// go at once.
-func (a *Response) Streams() bool { return a.Pace != Pace{} || a.Content.File != "" }
+// Streams reports whether the response is more than a head and a few blocks of
+// memory that can go at once.
+func (a *Response) Streams() bool {
+	return a.Pace != Pace{} || a.Content.File != "" || a.Chunked || a.Fault == Cut
+}
+
+// Cut returns how many bytes of a body of a size come before the cut: not all.
+func (a *Response) Cut(size int64) int64 {
+	return max(0, min(int64(a.Sent*float64(size)), size-1))
+}
 
 // Message is an answer's message. It is made once, shared by all requests
 // that get it, and never changes.
@@ -45,6 +56,8 @@ type Message struct {
 	Fields []Field
 	// Length is the value of Content-Length; empty where there must be none.
 	Length string
+	// Chunked is a body that comes without its length being said before.
+	Chunked bool
 	// Content is the body; empty if the status has none.
 	Content Content
 	// Lines counts the values of all fields.
@@ -85,6 +98,14 @@ func NewMessage(status int, fields []Field, content Content) *Message {
 		r.Lines += len(field.Values)
 	}
 	return r
+}
+
+// WithoutLength has the message not say how long its body is, if it has one.
+func (m *Message) WithoutLength() *Message {
+	if HasBody(m.Status) {
+		m.Length, m.Chunked = "", true
+	}
+	return m
 }
 
 // HasBody tells whether answers of a status have a body at all.

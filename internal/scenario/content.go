@@ -24,6 +24,7 @@ type content struct {
 	mediaType string
 	varying   *varying // if its size is drawn for each request
 	missing   error    // why there is none
+	file      bool     // it comes from a file, of which parts can be asked for
 }
 
 // newContent makes the content of a recipe. That of an origin is missing until
@@ -47,13 +48,16 @@ var errNotFetched = errors.New("it has not been fetched yet")
 // missingContent is the content that is not there for a reason.
 func missingContent(reason error) *content { return &content{missing: reason} }
 
-// stageBodies makes the content of the stages that have their own, until the
-// context ends.
-func stageBodies(ctx context.Context, r *recipe.Recipe, chance rand.Source) []*content {
-	bodies := make([]*content, len(r.Stages))
+// ownBodies makes the content of the outcomes that have their own, by stage,
+// until the context ends.
+func ownBodies(ctx context.Context, r *recipe.Recipe, chance rand.Source) [][]*content {
+	bodies := make([][]*content, len(r.Stages))
 	for i, stage := range r.Stages {
-		if stage.Body != nil && ctx.Err() == nil {
-			bodies[i] = bodyContent(*stage.Body, r, chance)
+		bodies[i] = make([]*content, len(stage.Outcomes))
+		for j, outcome := range stage.Outcomes {
+			if outcome.Body != nil && ctx.Err() == nil {
+				bodies[i][j] = bodyContent(*outcome.Body, r, chance)
+			}
 		}
 	}
 	return bodies
@@ -113,7 +117,7 @@ func fileContent(name string, r *recipe.Recipe) (*content, error) {
 	}
 	toCompress := r.Headers.Gzip() && !isGzip(start)
 	if info.Size() > keptFile && !toCompress {
-		c := &content{mediaType: response.TypeOf(string(start))}
+		c := &content{mediaType: response.TypeOf(string(start)), file: true}
 		c.Content = response.Content{File: name, Size: info.Size()}
 		return c, nil
 	}
@@ -124,7 +128,9 @@ func fileContent(name string, r *recipe.Recipe) (*content, error) {
 	if err != nil {
 		return nil, inBodyFile(err)
 	}
-	return blockContent(block, response.TypeOf(string(start)), r), nil
+	c := blockContent(block, response.TypeOf(string(start)), r)
+	c.file = true
+	return c, nil
 }
 
 func inBodyFile(err error) error { return &recipe.FieldError{Field: "body_file", Err: err} }

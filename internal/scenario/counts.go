@@ -11,18 +11,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// counts are the responses of one route, by their status.
+// counts are the responses of one route, by their status and branch.
 type counts struct {
 	series  series
 	release func() // ends counting in them
 	mu      sync.Mutex
-	tallies map[int]*tally
+	tallies map[answer]*tally
 }
+
+// answer is what responses are counted by: their status and the number of the
+// outcome, counted from 1; 0 is none.
+type answer struct{ status, branch int }
 
 // NoStatus stands for responses whose fault leaves them without a status.
 const NoStatus = 0
 
-// tally counts responses of one status.
+// tally counts responses of one status and branch.
 type tally struct {
 	n      atomic.Uint64
 	metric prometheus.Counter
@@ -37,21 +41,24 @@ func (t *tally) hit() {
 func newCounts(simulator, route string) *counts {
 	s := series{simulator, route}
 	s.use()
-	return &counts{series: s, release: sync.OnceFunc(s.release), tallies: make(map[int]*tally)}
+	return &counts{series: s, release: sync.OnceFunc(s.release), tallies: make(map[answer]*tally)}
 }
 
-// of returns the tally of a status. It is asked when a script is made, not for
-// every request.
-func (c *counts) of(status int) *tally {
+// of returns the tally of a status and branch. It is asked when a script is made,
+// not for every request.
+func (c *counts) of(status, branch int) *tally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t, ok := c.tallies[status]
+	t, ok := c.tallies[answer{status, branch}]
 	if !ok {
-		t = &tally{metric: c.series.requests(status)}
-		c.tallies[status] = t
+		t = &tally{metric: c.series.requests(status, branch)}
+		c.tallies[answer{status, branch}] = t
 	}
 	return t
 }
+
+// forgot counts a key that a condition has forgotten.
+func (c *counts) forgot() { c.series.forgotten().Inc() }
 
 // class is the label of a status.
 func class(status int) string {
@@ -62,13 +69,18 @@ func class(status int) string {
 }
 
 // byStatus returns how many responses there were of every status.
-func (c *counts) byStatus() Counts {
+func (c *counts) byStatus() Counts { return c.by(func(a answer) int { return a.status }) }
+
+// byBranch returns how many responses there were of every branch.
+func (c *counts) byBranch() Counts { return c.by(func(a answer) int { return a.branch }) }
+
+func (c *counts) by(key func(answer) int) Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := make(Counts, len(c.tallies))
-	for status, t := range c.tallies {
+	for answer, t := range c.tallies {
 		if hits := t.n.Load(); hits > 0 {
-			n[status] = hits
+			n[key(answer)] += hits
 		}
 	}
 	return n
@@ -88,34 +100,53 @@ func (c *counts) clear() {
 // ends, so they count on across reloads.
 type series struct{ simulator, route string }
 
-// users counts the scenarios that count in a route's metrics.
+// users counts the scenarios that count in a route's metrics, and how many
+// branches these have.
 var users = struct {
 	sync.Mutex
-	of map[series]int
-}{of: make(map[series]int)}
+	of map[series]usage
+}{of: make(map[series]usage)}
+
+type usage struct{ scenarios, branches int }
 
 func (s series) use() {
 	users.Lock()
 	defer users.Unlock()
-	users.of[s]++
+	u := users.of[s]
+	u.scenarios++
+	users.of[s] = u
 }
 
 // release removes the metrics with their last user.
 func (s series) release() {
 	users.Lock()
 	defer users.Unlock()
-	if users.of[s]--; users.of[s] > 0 {
+	u := users.of[s]
+	if u.scenarios--; u.scenarios > 0 {
+		users.of[s] = u
 		return
 	}
 	delete(users.of, s)
 	latencySeconds.DeleteLabelValues(s.simulator, s.route)
-	for hundreds := range 10 { // 0 is NoStatus
-		requestsTotal.DeleteLabelValues(s.simulator, s.route, class(100*hundreds))
+	keysForgotten.DeleteLabelValues(s.simulator, s.route)
+	for branch := range u.branches + 1 {
+		for hundreds := range 10 { // 0 is NoStatus
+			requestsTotal.DeleteLabelValues(s.simulator, s.route, strconv.Itoa(branch), class(100*hundreds))
+		}
 	}
 }
 
-func (s series) requests(status int) prometheus.Counter {
-	return requestsTotal.WithLabelValues(s.simulator, s.route, class(status))
+func (s series) requests(status, branch int) prometheus.Counter {
+	users.Lock()
+	defer users.Unlock()
+	u := users.of[s]
+	u.branches = max(u.branches, branch)
+	users.of[s] = u
+	return requestsTotal.WithLabelValues(s.simulator, s.route, strconv.Itoa(branch), class(status))
+}
+
+func (s series) forgotten() prometheus.Counter {
+	return keysForgotten.WithLabelValues(s.simulator, s.route)
 }
 
 func (s series) latency() prometheus.Observer {
@@ -133,8 +164,15 @@ var (
 		Namespace: "caddy",
 		Subsystem: "simulator",
 		Name:      "requests_total",
-		Help:      "Requests answered, by route and class of status.",
-	}, []string{"simulator", "route", "code"})
+		Help:      "Requests answered, by route, outcome of the stage and class of status.",
+	}, []string{"simulator", "route", "branch", "code"})
+
+	keysForgotten = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy",
+		Subsystem: "simulator",
+		Name:      "keys_forgotten_total",
+		Help:      "Keys of `first ... by` that were forgotten for newer ones.",
+	}, []string{"simulator", "route"})
 
 	latencySeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "caddy",
@@ -148,5 +186,5 @@ var (
 // Collectors returns the metrics that scenarios count in, whatever
 // configuration is in force.
 func Collectors() []prometheus.Collector {
-	return []prometheus.Collector{requestsTotal, latencySeconds}
+	return []prometheus.Collector{requestsTotal, latencySeconds, keysForgotten}
 }

@@ -40,7 +40,7 @@ func parse(t testing.TB, text string) recipe.List {
 // ask gives the answer for a path, which must have a route.
 func ask(t testing.TB, s *Scenario, path string) response.Response {
 	t.Helper()
-	a, found := s.Decide(path)
+	a, found := s.Decide(Request{Method: "GET", Path: path})
 	if !found {
 		t.Fatalf("no route takes %s", path)
 	}

@@ -39,7 +39,7 @@ func (s *Scenario) Outside(name string, status int) *Outside {
 		s.outside[name] = o
 	}
 	o.uses++
-	return &Outside{s, name, o.of(status), o.series.latency()}
+	return &Outside{s, name, o.of(status, 0), o.series.latency()}
 }
 
 // Release ends, once, the counting by this name. With its
@@ -69,7 +69,7 @@ const unmatchedStatus = http.StatusNotFound
 // Unmatched returns the response to a request that nothing takes, with a text
 // that says so.
 func (s *Scenario) Unmatched(text string) response.Response {
-	s.unset.of(unmatchedStatus).hit()
+	s.unset.of(unmatchedStatus, 0).hit()
 	return response.Response{Message: response.NewText(unmatchedStatus, text)}
 }
 
@@ -82,7 +82,7 @@ func NotSet(postTo string) string { return "Recipe not set, please POST a recipe
 // NotSet returns the response to a request that no route takes, with a hint
 // where a recipe can be posted.
 func (s *Scenario) NotSet(path, postTo string) response.Response {
-	s.unset.of(notSetStatus).hit()
+	s.unset.of(notSetStatus, 0).hit()
 	text := "Recipe not set at " + path + ", please POST a recipe for this route to " + postTo
 	return response.Response{Message: response.NewText(notSetStatus, text)}
 }

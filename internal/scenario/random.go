@@ -65,8 +65,8 @@ type varying struct {
 	ofSize       func(int64) response.Content
 }
 
-func (v *varying) draw(chance rand.Source) response.Content {
-	return v.ofSize(v.lower + int64(chance.Uint64()%uint64(v.upper-v.lower+1)))
+func (v *varying) draw(bits uint64) response.Content {
+	return v.ofSize(v.lower + int64(bits%uint64(v.upper-v.lower+1)))
 }
 
 // plainOfSize puts content together from the block.

@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 )
 
@@ -22,9 +21,10 @@ type RouteStatus struct {
 	Route string
 	// Stage is the number of the stage in force, counted from 1; 0 is before
 	// the first one.
-	Stage   int
-	Status  int
-	Latency latency.Latency
+	Stage int
+	// Outcomes are those of the stage, which are shared and must not be changed:
+	// at least one. Before the first stage it is a plain 200.
+	Outcomes []recipe.Outcome
 }
 
 // Status returns what every route does now, sorted by pattern. There is always
@@ -35,15 +35,14 @@ func (s *Scenario) Status() []RouteStatus {
 	table := s.table.Load()
 	now := time.Now()
 	for _, r := range table.routes {
-		status := RouteStatus{Route: r.recipe.Route, Stage: r.timeline.stage(now), Status: http.StatusOK}
-		if status.Stage > 0 {
-			stage := r.recipe.Stages[status.Stage-1]
-			status.Status, status.Latency = stage.Status, stage.Latency
+		status := RouteStatus{Route: r.recipe.Route, Outcomes: []recipe.Outcome{{Status: http.StatusOK}}}
+		if status.Stage, _ = r.timeline.stage(now); status.Stage > 0 {
+			status.Outcomes = r.recipe.Stages[status.Stage-1].Outcomes
 		}
 		list = append(list, status)
 	}
 	if table.get(recipe.DefaultRoute) == nil {
-		list = append(list, RouteStatus{Route: recipe.DefaultRoute, Status: s.withoutRecipe()})
+		list = append(list, RouteStatus{Route: recipe.DefaultRoute, Outcomes: []recipe.Outcome{{Status: s.withoutRecipe()}}})
 		slices.SortFunc(list, func(a, b RouteStatus) int { return strings.Compare(a.Route, b.Route) })
 	}
 	return list
@@ -106,6 +105,18 @@ func (s *Scenario) Counted() (all Counts, byRoute map[string]Counts) {
 	return all, byRoute
 }
 
+// Branches returns, for every route with a stage of several outcomes, how many
+// responses there were of each outcome by its number; 0 is none.
+func (s *Scenario) Branches() map[string]Counts {
+	byRoute := make(map[string]Counts)
+	for _, r := range s.table.Load().routes {
+		if slices.ContainsFunc(r.recipe.Stages, func(stage recipe.Stage) bool { return len(stage.Outcomes) > 1 }) {
+			byRoute[r.recipe.Route] = r.counts.byBranch()
+		}
+	}
+	return byRoute
+}
+
 // ClearCounts sets what Counted returns to 0. Metrics go on counting.
 func (s *Scenario) ClearCounts() {
 	s.mu.Lock()
@@ -153,8 +164,8 @@ func (s *Scenario) Views() []View {
 	for _, r := range routes {
 		view := viewOf(r.counts, r.latency)
 		view.Recipe = &r.recipe
-		view.Elapsed = r.timeline.elapsed(now)
-		view.Stage = r.timeline.stage(now)
+		view.Elapsed, _ = r.timeline.elapsed(now)
+		view.Stage, _ = r.timeline.stage(now)
 		views = append(views, view)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.outside)) {

@@ -18,7 +18,7 @@ func TestRestartLeavesNoGap(t *testing.T) {
 	var others sync.WaitGroup
 	others.Go(func() {
 		for !done.Load() {
-			if _, found := s.Decide("/a"); !found {
+			if _, found := s.Decide(Request{Path: "/a"}); !found {
 				t.Error("there was no recipe")
 				return
 			}
@@ -36,7 +36,7 @@ func TestRestartLeavesNoGap(t *testing.T) {
 		if err := s.Restart(); err != nil {
 			t.Fatal(err)
 		}
-		if _, found := s.Decide("/a"); !found {
+		if _, found := s.Decide(Request{Path: "/a"}); !found {
 			t.Fatal("the recipe of the configuration has not returned")
 		}
 	}

@@ -4,9 +4,9 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
-	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -16,23 +16,25 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
-	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // route is one recipe that runs.
 type route struct {
 	recipe   recipe.Recipe
 	timeline timeline
-	chance   rand.Source
 
-	bodies  []*content // of the stages that have their own
+	seeded  bool
+	seed    uint64       // of the route, if it is seeded
+	bodies  [][]*content // of the outcomes that have their own, by stage
+	phase   atomic.Pointer[phase]
 	content atomic.Pointer[content]
 	script  atomic.Pointer[script]
 	counts  *counts // nil before it is in force
 	latency prometheus.Observer
 	stop    context.CancelFunc // ends what fetches its origin in the background
 
-	fixedSize int64 // of the recipe, in bytes
+	fixedSize      int64 // of the recipe, in bytes
+	asksForClients bool  // an outcome looks at their addresses
 }
 
 // newRoutes makes the content of recipes, except for what is fetched. It stops
@@ -45,14 +47,19 @@ func newRoutes(ctx context.Context, list recipe.List, defaults Defaults) ([]*rou
 			return nil, err
 		}
 		r := &route{recipe: list[i], stop: func() {}}
-		r.chance = chanceOf(&r.recipe, defaults)
-		content, err := newContent(&r.recipe, r.chance)
+		r.seed, r.seeded = seedOf(&r.recipe, defaults)
+		chance := latency.Random()
+		if r.seeded {
+			chance = latency.Seeded(r.seed)
+		}
+		content, err := newContent(&r.recipe, chance)
 		if err != nil {
 			return nil, list.At(i, err)
 		}
 		r.content.Store(content)
-		r.bodies = stageBodies(ctx, &r.recipe, r.chance)
+		r.bodies = ownBodies(ctx, &r.recipe, chance)
 		r.fixedSize = r.recipe.Size()
+		r.asksForClients = asksForClients(&r.recipe)
 		if free -= r.size(); free < 0 {
 			return nil, list.At(i, r.errTooLarge())
 		}
@@ -61,19 +68,16 @@ func newRoutes(ctx context.Context, list recipe.List, defaults Defaults) ([]*rou
 	return routes, nil
 }
 
-// chanceOf returns what decides the random choices of a route. With a seed, each
-// route has a course of its own, so that requests to others change nothing.
-func chanceOf(r *recipe.Recipe, defaults Defaults) rand.Source {
-	seed := r.Seed
-	if seed == nil {
-		seed = defaults.Seed
-	}
-	if seed == nil {
-		return latency.Random()
+// seedOf returns the seed of a route, if it has one. Each route has its own, so
+// that requests to others change nothing.
+func seedOf(r *recipe.Recipe, defaults Defaults) (seed uint64, ok bool) {
+	given := cmp.Or(r.Seed, defaults.Seed)
+	if given == nil {
+		return 0, false
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(r.Route))
-	return latency.Seeded(*seed ^ hash.Sum64())
+	return *given ^ hash.Sum64(), true
 }
 
 // start sets the clock to 0, unless the recipe says when it was.
@@ -96,50 +100,51 @@ func (r *route) supply(c *content) {
 }
 
 // decide returns the response to a request at a moment.
-func (r *route) decide(now time.Time) response.Response {
+func (r *route) decide(req Request, now time.Time) response.Response {
 	script := r.script.Load()
-	number := r.timeline.stage(now)
-	if number == 0 {
-		return r.act(&script.plain, 0, 0)
+	phase := r.phaseAt(now)
+	chosen := phase.choose(req)
+	draws := phase.drawsOf(chosen)
+	if chosen == none {
+		return r.act(&script.plain, req, &draws, 0, 0, 0)
 	}
-	stage := &r.recipe.Stages[number-1]
-	if stage.Percent != nil && !r.rolls(*stage.Percent) {
-		return r.act(&script.plain, 0, 0)
+	b := &script.stages[phase.number-1][chosen]
+	wait := b.draw(&draws, r, phase.number, now)
+	v := &b.whole
+	if b.faulty != nil && b.share.Takes(draws.Uint64()) {
+		v = b.faulty
 	}
-	latency := r.draw(stage, number, now)
-	if stage.Fault != nil && r.rolls(stage.Fault.Percent) {
-		return r.act(&script.faults[number-1], number, latency)
-	}
-	return r.act(&script.stages[number-1], number, latency)
-}
-
-// rolls draws whether a share of the requests has this one in it.
-func (r *route) rolls(percent units.Percent) bool {
-	const bits = 53 // what a float64 holds
-	return float64(r.chance.Uint64()>>(64-bits))/(1<<bits)*100 < float64(percent)
-}
-
-// draw draws the latency of a request.
-func (r *route) draw(stage *recipe.Stage, number int, now time.Time) time.Duration {
-	if !stage.Ramp {
-		return stage.Latency.Sample(r.chance)
-	}
-	next := &r.recipe.Stages[number%len(r.recipe.Stages)]
-	return latency.SampleBetween(stage.Latency, next.Latency, r.timeline.share(number, now), r.chance)
+	return r.act(v, req, &draws, phase.number, chosen+1, wait)
 }
 
 // act makes the response of a variant and counts it.
-func (r *route) act(c *variant, stage int, latency time.Duration) response.Response {
-	c.tally.hit()
-	r.latency.Observe(latency.Seconds())
+func (r *route) act(v *variant, req Request, draws *latency.Draws, stage, branch int, wait time.Duration) response.Response {
+	message, tally := v.respond(req, draws)
+	tally.hit()
+	r.latency.Observe(wait.Seconds())
 	return response.Response{
-		Message: c.draw(r.chance),
-		Latency: latency,
-		Fault:   c.fault,
-		Pace:    c.pace,
+		Message: message,
+		Latency: wait,
+		Fault:   v.fault,
+		Sent:    v.sent,
+		Pace:    v.pace,
 		Route:   r.recipe.Route,
 		Stage:   stage,
+		Branch:  branch,
 	}
+}
+
+// asksForClients reports whether an outcome of a recipe looks at the address of
+// the client.
+func asksForClients(r *recipe.Recipe) bool {
+	for _, stage := range r.Stages {
+		for _, o := range stage.Outcomes {
+			if o.First != nil && o.First.By != nil && o.First.By.Kind == recipe.ByClientIP {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // timeline knows which stage is in force at a moment.
@@ -153,24 +158,25 @@ func newTimeline(r *recipe.Recipe, begun time.Time) timeline {
 	return timeline{begun, r.Timeline(), r.Period()}
 }
 
-// elapsed returns the time since the recipe began, for the last time if it loops.
-func (t *timeline) elapsed(now time.Time) time.Duration {
-	elapsed := now.Sub(t.begun)
+// elapsed returns the time since the recipe began, for the last time if it
+// loops, and how often it has begun again.
+func (t *timeline) elapsed(now time.Time) (elapsed time.Duration, lap int64) {
+	elapsed = now.Sub(t.begun)
 	if t.period > 0 && elapsed > 0 {
-		elapsed %= t.period
+		return elapsed % t.period, int64(elapsed / t.period)
 	}
-	return elapsed
+	return elapsed, 0
 }
 
-// stage returns the number of the stage in force, counted from 1; 0 is before
-// the first one.
-func (t *timeline) stage(now time.Time) int {
-	elapsed := t.elapsed(now)
+// stage returns the number of the stage in force, counted from 1, and the lap; 0
+// is before the first one.
+func (t *timeline) stage(now time.Time) (number int, lap int64) {
+	elapsed, lap := t.elapsed(now)
 	if last := len(t.starts); elapsed >= t.starts[last-1] {
-		return last
+		return last, lap
 	}
 	next, _ := slices.BinarySearch(t.starts, elapsed+1)
-	return next
+	return next, lap
 }
 
 // share returns how far a stage has gone on its way to the next, from 0 to 1.
@@ -180,5 +186,6 @@ func (t *timeline) share(stage int, now time.Time) float64 {
 		end = t.starts[stage]
 	}
 	start := t.starts[stage-1]
-	return float64(t.elapsed(now)-start) / float64(end-start)
+	elapsed, _ := t.elapsed(now)
+	return float64(elapsed-start) / float64(end-start)
 }

@@ -59,8 +59,8 @@ func New(name string, configured recipe.List, defaults Defaults) (*Scenario, err
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.logger.Store(zap.NewNop())
 	s.table.Store(newTable(nil))
-	s.unset.of(notSetStatus)
-	s.unset.of(unmatchedStatus)
+	s.unset.of(notSetStatus, 0)
+	s.unset.of(unmatchedStatus, 0)
 	if err := s.configure(); err != nil {
 		_ = s.Destruct()
 		return nil, err
@@ -166,15 +166,18 @@ func (s *Scenario) Destruct() error {
 	return nil
 }
 
-// Decide returns the response to a request for a path; false if no route takes
-// it. What the response points to is shared and must not be changed.
-func (s *Scenario) Decide(path string) (resp response.Response, found bool) {
-	r := s.table.Load().find(path)
+// Decide returns the response to a request; false if no route takes its path.
+// What the response points to is shared and must not be changed.
+func (s *Scenario) Decide(req Request) (resp response.Response, found bool) {
+	r := s.table.Load().find(req.Path)
 	if r == nil {
 		return response.Response{}, false
 	}
-	return r.decide(time.Now()), true
+	return r.decide(req, time.Now()), true
 }
+
+// AsksForClients reports whether an outcome looks at the address of the client.
+func (s *Scenario) AsksForClients() bool { return s.table.Load().asksForClients }
 
 var errEnded = errors.New("the configuration that this was sent to is no longer in force")
 

@@ -21,6 +21,8 @@ type table struct {
 	exact    map[string]*route
 	prefixes map[string]*route // by pattern without the star
 	lengths  []int             // of the prefixes, longest first
+
+	asksForClients bool // an outcome looks at their addresses
 }
 
 func newTable(routes []*route) *table {
@@ -38,6 +40,7 @@ func newTable(routes []*route) *table {
 	slices.Reverse(t.lengths)
 	t.routes = slices.AppendSeq(slices.Collect(maps.Values(t.exact)), maps.Values(t.prefixes))
 	slices.SortFunc(t.routes, func(a, b *route) int { return strings.Compare(a.recipe.Route, b.recipe.Route) })
+	t.asksForClients = slices.ContainsFunc(t.routes, func(r *route) bool { return r.asksForClients })
 	return t
 }
 

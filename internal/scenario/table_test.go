@@ -21,7 +21,7 @@ func TestMostSpecificRouteWins(t *testing.T) {
 			"/news/sport": "/news/sport", "/news/sport/": "/news/s*", "/news/x": "/news*", "/newsroom": "/news*",
 			"/new": "/*", "/": "/", "": "/", "/other": "/*", "/news/sport*": "/news/s*", "*": "",
 		} {
-			a, found := s.Decide(path)
+			a, found := s.Decide(Request{Path: path})
 			if found != (want != "") || a.Route != want {
 				t.Errorf("%s went to %q, want %q", path, a.Route, want)
 			}
@@ -32,7 +32,7 @@ func TestMostSpecificRouteWins(t *testing.T) {
 
 func TestRoutesWithoutDefault(t *testing.T) {
 	s := play(t, `{"route":"/a","stages":[{"status":503}]}`)
-	if _, found := s.Decide("/b"); found {
+	if _, found := s.Decide(Request{Path: "/b"}); found {
 		t.Error("/b was answered")
 	}
 	if a := s.NotSet("/b", "/_admin/add_recipe"); a.Status != 406 ||
@@ -40,7 +40,7 @@ func TestRoutesWithoutDefault(t *testing.T) {
 		t.Errorf("got %d %s", a.Status, bodyOf(a))
 	}
 	status := s.Status()
-	if len(status) != 2 || status[0].Route != "/*" || status[0].Status != 406 || status[1].Route != "/a" {
+	if len(status) != 2 || status[0].Route != "/*" || status[0].Outcomes[0].Status != 406 || status[1].Route != "/a" {
 		t.Errorf("got %v", status)
 	}
 }

@@ -36,8 +36,8 @@ func TestStagesFollowTheClock(t *testing.T) {
 				t.Errorf("after %v: got stage %d, %d, %v", tc.after, a.Stage, a.Status, a.Latency)
 			}
 			status := s.Status()[0]
-			if status.Stage != tc.stage || status.Status != tc.status {
-				t.Errorf("after %v: status tells of stage %d, %d", tc.after, status.Stage, status.Status)
+			if status.Stage != tc.stage || status.Outcomes[0].Status != tc.status {
+				t.Errorf("after %v: status tells of stage %d, %d", tc.after, status.Stage, status.Outcomes[0].Status)
 			}
 		}
 	})

@@ -23,10 +23,12 @@ type document struct {
 		Route  string
 		Words  []string
 		Stages []struct {
-			At      float64
-			Status  int
-			Latency string
-			Words   []string
+			At       float64
+			Outcomes []struct {
+				Status  int
+				Latency string
+				Words   []string
+			}
 		}
 		More      int
 		End       float64
@@ -63,7 +65,7 @@ func TestFeed(t *testing.T) {
 	if r.Route != "/a" || r.Stage != 1 || r.Elapsed <= 0 || r.Requests["404"] != 3 || len(r.Stages) != 2 {
 		t.Errorf("got %+v", r)
 	}
-	if s := r.Stages[1]; s.At != 3600 || s.Status != 200 || s.Latency != "1s..2s" {
+	if s := r.Stages[1]; s.At != 3600 || len(s.Outcomes) != 1 || s.Outcomes[0].Status != 200 || s.Outcomes[0].Latency != "1s..2s" {
 		t.Errorf("got %+v", s)
 	}
 	if want := []string{"body <b>", `headers {"x":["1","2"]}`}; !slices.Equal(r.Words, want) {

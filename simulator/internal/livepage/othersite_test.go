@@ -41,7 +41,7 @@ func TestOtherSitesPageChangesNothing(t *testing.T) {
 	if status, _, _ := ask(t, "GET", url+"/", ""); status != 204 {
 		t.Errorf("what runs answers %d", status)
 	}
-	if routes := look(t, url+"/_admin/live.json").Routes; len(routes) != 1 || routes[0].Stages[0].Status != 204 {
+	if routes := look(t, url+"/_admin/live.json").Routes; len(routes) != 1 || routes[0].Stages[0].Outcomes[0].Status != 204 {
 		t.Errorf("what runs became %+v", routes)
 	}
 }

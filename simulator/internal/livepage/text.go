@@ -37,7 +37,12 @@ type text struct {
 
 // stage is what the page says of a stage.
 type stage struct {
-	At      float64  `json:"at"` // seconds
+	At       float64   `json:"at"` // seconds
+	Outcomes []outcome `json:"outcomes"`
+}
+
+// outcome is what the page says of a stage's outcome.
+type outcome struct {
 	Status  int      `json:"status"`
 	Latency string   `json:"latency"`
 	Words   []string `json:"words"`
@@ -62,12 +67,11 @@ func newText(view scenario.View) *text {
 		t.End = time.Duration(r.Stages[mostStages].At).Seconds()
 	}
 	for _, s := range r.Stages[:len(r.Stages)-t.More] {
-		t.Stages = append(t.Stages, stage{
-			At:      time.Duration(s.At).Seconds(),
-			Status:  s.Status,
-			Latency: s.Latency.String(),
-			Words:   words(s, "at", "status", "latency"),
-		})
+		said := stage{At: time.Duration(s.At).Seconds()}
+		for _, o := range s.Outcomes {
+			said.Outcomes = append(said.Outcomes, outcome{o.Status, o.Latency.String(), words(o, "status", "latency")})
+		}
+		t.Stages = append(t.Stages, said)
 	}
 	return t
 }

@@ -10,7 +10,7 @@ import { duration, kind } from "./format.js";
 // stage 0.
 export function timeline(route) {
   const stages = [...route.stages];
-  if (stages[0].at > 0) stages.unshift({ at: 0, status: 200, latency: "0", words: ["before the first stage"] });
+  if (stages[0].at > 0) stages.unshift({ at: 0, outcomes: [{ status: 200, latency: "0", words: ["before the first stage"] }] });
   const ends = stages.slice(1).map((stage) => stage.at);
   ends.push(route.end > 0 ? route.end : Infinity);
   const shortest = Math.min(...stages.map((stage, i) => ends[i] - stage.at));
@@ -21,18 +21,26 @@ export function timeline(route) {
 }
 
 // segment makes one stage. Its breadth grows with its length, but so that the
-// shortest and the longest can be read side by side.
+// shortest and the longest can be read side by side. Its color is that of the
+// last outcome, which is for most of the requests.
 function segment(stage, end, shortest) {
-  const made = element("li", `segment kind${kind(stage.status)}`,
+  const made = element("li", `segment kind${kind(stage.outcomes.at(-1).status)}`,
     element("span", "at", duration(stage.at)),
-    element("span", "answer", element("strong", "status", String(stage.status)), " ",
-      element("span", "latency", stage.latency === "0" ? "no latency" : stage.latency)),
-    element("span", "words", ...stage.words.map(chip)),
+    ...stage.outcomes.flatMap(outcome),
     element("span", "marker"));
   made.style.flexGrow = end === Infinity ? 2 : Math.min(8, 1 + Math.log2((end - stage.at) / shortest));
   made.classList.toggle("endless", end === Infinity);
   spans.set(made, { at: stage.at, end });
   return made;
+}
+
+// outcome shows what may become of a request.
+function outcome({ status, latency, words }) {
+  return [
+    element("span", `answer kind${kind(status)}`, element("strong", "status", String(status)), " ",
+      element("span", "latency", latency === "0" ? "no latency" : latency)),
+    element("span", "words", ...words.map(chip)),
+  ];
 }
 
 const spans = new WeakMap(); // of segments, in seconds

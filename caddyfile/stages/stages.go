@@ -1,0 +1,123 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stages reads from Caddyfiles what happens when: stages and their
+// outcomes.
+package stages
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
+)
+
+// Add returns the reader of the option `stage`, which adds a stage that was
+// checked:
+//
+//	stage <at> <status> [<latency>] { <words of an outcome> }
+//	stage <at> {
+//	    outcome <status> [<latency>] { <words of an outcome> }
+//	}
+func Add(to *[]recipe.Stage) func(*caddyfile.Dispenser) error {
+	return func(d *caddyfile.Dispenser) error {
+		stage, err := parse(d)
+		if err != nil {
+			return err
+		}
+		if err := stage.Validate(); err != nil {
+			return d.Errf("parsing stage: %v", err)
+		}
+		*to = append(*to, stage)
+		return nil
+	}
+}
+
+// parse reads a stage. One with a status is its only outcome.
+func parse(d *caddyfile.Dispenser) (stage recipe.Stage, err error) {
+	args := d.RemainingArgs()
+	if len(args) < 1 || len(args) > 3 {
+		return stage, d.ArgErr()
+	}
+	if stage.At, err = recipe.ParseOffset(args[0]); err != nil {
+		return stage, d.Errf("parsing stage: at: %v", err)
+	}
+	if len(args) == 1 {
+		return stage, parseOutcomes(d, &stage)
+	}
+	outcome, err := parseHead(d, "stage", args[1:])
+	if err != nil {
+		return stage, err
+	}
+	stage.Outcomes = []recipe.Outcome{outcome}
+	options := Words(&stage.Outcomes[0])
+	options["outcome"] = func(d *caddyfile.Dispenser) error {
+		return d.Errf("parsing stage: a stage with a status has no outcomes: write 'stage %s {' and the status as an outcome", args[0])
+	}
+	return stage, options.Block(d, "stage", repeatable...)
+}
+
+// parseOutcomes reads the block of a stage without a status.
+func parseOutcomes(d *caddyfile.Dispenser, stage *recipe.Stage) error {
+	err := words.Options{
+		"outcome": func(d *caddyfile.Dispenser) error {
+			args := d.RemainingArgs()
+			if len(args) < 1 || len(args) > 2 {
+				return d.ArgErr()
+			}
+			outcome, err := parseHead(d, "outcome", args)
+			if err != nil {
+				return err
+			}
+			if err := Words(&outcome).Block(d, "outcome", repeatable...); err != nil {
+				return err
+			}
+			if err := outcome.Validate(); err != nil {
+				return d.Errf("parsing outcome: %v", err)
+			}
+			stage.Outcomes = append(stage.Outcomes, outcome)
+			return nil
+		},
+	}.Block(d, "stage", "outcome")
+	if err == nil && len(stage.Outcomes) == 0 {
+		err = d.Errf("parsing stage: expected a status, or a block of outcomes")
+	}
+	return err
+}
+
+// parseHead reads a status and a latency, which may be missing.
+func parseHead(d *caddyfile.Dispenser, option string, args []string) (outcome recipe.Outcome, err error) {
+	outcome.Status = http.StatusOK
+	if outcome.Status, err = strconv.Atoi(args[0]); err != nil {
+		return outcome, d.Errf("parsing %s: status: '%s' is not a number", option, args[0])
+	}
+	if len(args) == 2 {
+		if outcome.Latency, err = latency.Parse(args[1]); err != nil {
+			return outcome, d.Errf("parsing %s: latency: %v", option, err)
+		}
+	}
+	return outcome, nil
+}
+
+// repeatable are the words of an outcome that may be given more than once.
+var repeatable = []string{"header"}
+
+// Words returns the words of an outcome.
+func Words(o *recipe.Outcome) words.Options {
+	return words.Options{
+		"percent":   words.Optional(&o.Percent, units.ParsePercent),
+		"first":     words.OptionalJoined(&o.First, 1, 4, recipe.ParseFirst),
+		"fault":     words.OptionalJoined(&o.Fault, 1, 2, recipe.ParseFault),
+		"bandwidth": words.Value(&o.Bandwidth, recipe.ParseBandwidth),
+		"dribble":   words.OptionalJoined(&o.Dribble, 2, 2, recipe.ParseDribble),
+		"chunked":   words.On(&o.Chunked),
+		"ramp":      words.On(&o.Ramp),
+		"body":      words.Optional(&o.Body, words.Plain),
+		"header":    words.AddField(o.Headers.Add),
+	}
+}
