@@ -132,13 +132,28 @@ func (c *conversation) end(end *responseEnd) {
 	defer c.mu.Unlock()
 	if !c.headSeen {
 		c.draft.Respond(end.status)
+		c.draft.NoResponse(unseen(end))
+	} else {
+		c.draft.Response.BodySize = uint64(end.size)
+		if end.err != nil {
+			c.draft.ResponseBrokeOff(record.Cause(end.err))
+		}
 	}
-	c.draft.Response.BodySize = uint64(end.size)
 	record.DescribeResponseTrailers(c.draft, end.trailer)
-	if end.err != nil {
-		c.draft.ResponseBrokeOff(record.Cause(end.err))
-	}
 	c.draft.EndResponse(end.duration)
+}
+
+// unseen returns why nothing of a response was seen. What the error routes
+// respond does not come by the tee.
+func unseen(end *responseEnd) string {
+	cause := record.Cause(end.err).Error()
+	switch {
+	case end.status == 0:
+		return cause
+	case cause == "":
+		return "left to the error routes"
+	}
+	return "left to the error routes: " + cause
 }
 
 // largeConversation is how many bytes of bodies may be encoded while a client

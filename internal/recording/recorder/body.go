@@ -121,6 +121,9 @@ func (d *Draft) ResponseBrokeOff(err error) {
 	d.response.Error = d.brokeOff(d.response.BodySize, err)
 }
 
+// NoResponse notes in the record why nothing of a response was seen.
+func (d *Draft) NoResponse(why string) { d.response.Error = d.Text(why) }
+
 func (d *Draft) brokeOff(size uint64, err error) []byte {
 	return d.Text(fmt.Sprintf("after %d bytes of the body: %v", size, err))
 }
