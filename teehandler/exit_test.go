@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -214,5 +215,59 @@ func TestExitWaitsForRecords(t *testing.T) {
 				t.Errorf("%d of %d requests were recorded", n, requests)
 			}
 		})
+	}
+}
+
+// TestExitWaitsForConversations has Caddy exit while requests are served.
+func TestExitWaitsForConversations(t *testing.T) {
+	const requests = 5
+	arrived, respond := make(chan struct{}, requests), make(chan struct{})
+	primary := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		arrived <- struct{}{}
+		<-respond
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(primary.Close)
+	addr, dir := caddytest.Addr(t), t.TempDir()
+	_, exit := startCaddy(t, addr, fmt.Sprintf("http://%s {\n\ttee {\n\t\trecord %s\n\t}\n\treverse_proxy %s\n}\n", addr, dir, primary.URL))
+	sent := strings.Repeat("as large as takes a while", 10_000)
+	var clients sync.WaitGroup
+	for range requests {
+		clients.Go(func() {
+			client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+			resp, err := client.Post("http://"+addr, "", strings.NewReader(sent))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			if got, err := io.ReadAll(resp.Body); err != nil || string(got) != sent {
+				t.Errorf("client got %d bytes, error %v", len(got), err)
+			}
+		})
+	}
+	for range requests {
+		select {
+		case <-arrived:
+		case <-time.After(patience):
+			t.Fatal("requests do not arrive")
+		}
+	}
+	clients.Go(exit)
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			break // it shuts down
+		}
+		conn.Close()
+		if time.Now().After(deadline) {
+			t.Fatal("Caddy goes on listening")
+		}
+	}
+	close(respond)
+	clients.Wait()
+	if n := recorded(t, dir); n != requests {
+		t.Errorf("%d of %d conversations are recorded", n, requests)
 	}
 }
