@@ -46,6 +46,12 @@ type capturing struct {
 	recorded  bool // the responses that records have are kept as well
 }
 
+// add adds a consumer that wants so much of each body, in bytes.
+func (c *capturing) add(to consumer, maxBody int) {
+	c.consumers = append(c.consumers, to)
+	c.maxBody = max(c.maxBody, maxBody)
+}
+
 func (c *capturing) needed() bool { return len(c.consumers) > 0 }
 
 // keep copies a record for the consumers of a message that was made of it, whose

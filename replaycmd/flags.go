@@ -52,6 +52,7 @@ type params struct {
 	reports    []output
 	conditions []report.Condition
 	quiet      bool
+	record     string // the folder of what is recorded
 
 	dryRun    bool
 	test      bool
@@ -106,6 +107,8 @@ func (p *params) define(flags *pflag.FlagSet) {
 	flags.Var(several(&p.conditions, "CONDITION", report.ParseCondition), "fail", "Exit with status 4 unless this holds of every target, like 'p99<250ms' or 'errors<0.1%' (repeatable)")
 	flags.BoolVarP(&p.stopAtErrors, "exit-on-error", "x", false, "Stop at the first request without an answer")
 	flags.BoolVarP(&p.quiet, "quiet", "q", false, "Print only errors, and the reports that --report asks for")
+
+	flags.Var(single(&p.record, "FOLDER", parseText), "record", "Record what each target answers, in a folder of its own in this one")
 
 	flags.BoolVar(&p.dryRun, "dry-run", false, "Send nothing: say what would be sent, and for how long")
 	flags.BoolVar(&p.test, "test", false, "Send nothing: check that the recordings are whole")

@@ -45,7 +45,7 @@ func replayWith(t *testing.T, ctx context.Context, stdin io.Reader, args ...stri
 // show runs the subcommand.
 func show(t *testing.T, args ...string) outcome {
 	t.Helper()
-	s := new(selection)
+	s := new(viewing)
 	return execute(t, t.Context(), nil, func(cmd *cobra.Command) { s.define(cmd.Flags()) }, s.show, args)
 }
 
@@ -145,10 +145,8 @@ func read(t *testing.T, args ...string) []*recording.Request {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := *r
-		for _, part := range []*[]byte{&c.ID, &c.Method, &c.URI, &c.Headers, &c.Body, &c.Host, &c.Trailers} {
-			*part = bytes.Clone(*part)
-		}
-		all = append(all, &c)
+		c := new(recording.Copy)
+		c.Take(r)
+		all = append(all, &c.Request)
 	}
 }

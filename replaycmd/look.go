@@ -4,6 +4,8 @@
 package replaycmd
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -153,8 +155,20 @@ func (p *params) extractTo(ctx context.Context, folder string, records *records,
 			note(fmt.Errorf("record %d is left out: %w", n, err))
 			return nil
 		}
-		name := fmt.Sprintf("%06d_%s.http", n, fileName(r.ID))
-		return os.WriteFile(filepath.Join(folder, name), m.Bytes(), 0o600)
+		path := filepath.Join(folder, fmt.Sprintf("%06d_%s", n, fileName(r.ID)))
+		if err := os.WriteFile(path+".http", m.Bytes(), 0o600); err != nil {
+			return err
+		}
+		if r.Response == nil || r.Response.Status == 0 {
+			return nil
+		}
+		var response bytes.Buffer
+		w := bufio.NewWriter(&response)
+		s := responseSide(r)
+		if err := errors.Join(s.write(w), w.Flush()); err != nil {
+			return err
+		}
+		return os.WriteFile(path+".response.http", response.Bytes(), 0o600)
 	})
 	if err == nil && bad > 0 {
 		err = fmt.Errorf("%d of %d records are not valid requests", bad, n)

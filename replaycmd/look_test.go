@@ -55,7 +55,7 @@ func TestAListingFitsItsTerminal(t *testing.T) {
 		20:  "08:00:00.000 550e84…\n",
 	} {
 		var out strings.Builder
-		l := &listing{w: &out, width: width}
+		l := &listing{w: &out, width: width, headed: true}
 		if err := l.record(r); err != nil || out.String() != want {
 			t.Errorf("%d columns: got %q, error %v", width, out.String(), err)
 		}
@@ -75,7 +75,8 @@ func TestShowOneWhole(t *testing.T) {
 		r := &recording.Request{
 			Method: []byte("GET\x1b"), URI: []byte("/\x1b"), Proto: []byte("HTTP/\x1b"), Headers: []byte("X: \x1b\r\n"), Body: []byte(body), Trailers: []byte("X-Sum: \x1b\r\n"),
 		}
-		if err := showOnTerminal(w, r); err != nil {
+		s := requestSide(r)
+		if err := s.print(w); err != nil {
 			t.Fatal(err)
 		}
 		w.Flush()

@@ -119,6 +119,15 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 		return exitNotStarted, err
 	}
 	d := p.newDelivery(records, plan, outputs)
+	finishRecording := func() error { return nil }
+	if p.record != "" {
+		k, err := newKeeper(context.WithoutCancel(ctx), p.record, p.targets, plan.Timed())
+		if err != nil {
+			return exitNotStarted, errors.Join(err, outputs.close())
+		}
+		d.capturing.add(k, keptBody)
+		finishRecording = func() error { return k.finish(notes.note) }
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	if err := schedule.NewTimerWaiter().Wait(ctx, p.startAt); err != nil {
 		return exitNotStarted, errors.Join(errBeforeStart, outputs.close())
@@ -143,9 +152,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 		}
 	}
 	records.noteUntimed(notes.note)
-	if errRun == nil {
-		errRun = records.missing()
-	}
+	errRun = cmp.Or(errRun, records.missing(), finishRecording())
 	facts := report.Facts{
 		Started: started, Elapsed: time.Since(started), Pace: plan.String(), Timed: plan.Timed(),
 		RateAsked: plan.PerSecond(), Connections: p.connections, Interrupted: interrupted.Err() != nil,

@@ -5,17 +5,15 @@ package replaycmd
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
@@ -25,34 +23,62 @@ import (
 
 // showCommand is `caddy replay show`.
 func showCommand() *cobra.Command {
-	s := new(selection)
+	v := new(viewing)
 	cmd := &cobra.Command{
 		Use:   "show [flags] <recording|folder|pattern|->...",
 		Short: "Lists the requests of recordings, or shows one of them whole",
 		Long: `
 Lists the requests of recordings in the order of their times: when they came,
-their identifiers, methods, sizes of headers and body, and targets. With --id it
-shows a request whole, as it was recorded.`,
+their identifiers, methods, sizes of headers and body, and targets; if they have
+responses, also status, size and duration of those. With --id it shows one
+whole, as it was recorded.`,
 		Example: `  caddy replay show recordings/
   caddy replay show --path '/api/*' -n 20 recordings/
-  caddy replay show -i 018f6e1c-4d2a recordings/`,
+  caddy replay show -i 018f6e1c-4d2a recordings/
+  caddy replay show -i 018f6e1c-4d2a --part response --body recordings/`,
 		Args: cobra.ArbitraryArgs,
-		RunE: exiting(s.show),
+		RunE: exiting(v.show),
 	}
 	cmd.Flags().SortFlags = false
-	s.define(cmd.Flags())
+	v.define(cmd.Flags())
 	helpWithFlags(cmd)
 	return cmd
 }
 
-func (s *selection) show(cmd *cobra.Command, args []string) (int, error) {
+// viewing is what the flags of show say.
+type viewing struct {
+	selection
+	part part
+	body bool
+}
+
+func (v *viewing) define(flags *pflag.FlagSet) {
+	v.selection.define(flags)
+	flags.Var(single(&v.part, "PART", parsePart), "part", "What --id shows: request, response or both (default both on a terminal, else request)")
+	flags.BoolVar(&v.body, "body", false, "Write nothing but the body of that --part, as it was recorded")
+}
+
+func (v *viewing) check() error {
+	switch {
+	case (v.part != "" || v.body) && len(v.ids) == 0:
+		return errors.New("--part and --body are for one record: expected --id")
+	case v.body && v.part != partRequest && v.part != partResponse:
+		return errors.New("--body is of one part: expected --part request or --part response")
+	}
+	return nil
+}
+
+func (v *viewing) show(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 || source.IsURL(args[0]) {
 		return exitNotStarted, errors.New("nothing to show: expected a recording, a folder, a pattern or -")
+	}
+	if err := v.check(); err != nil {
+		return exitNotStarted, err
 	}
 	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
 	defer stop()
 	notes := &notes{w: report.Escaping(cmd.ErrOrStderr())}
-	records, err := s.open(ctx, args, cmd.InOrStdin(), false, notes.note)
+	records, err := v.open(ctx, args, cmd.InOrStdin(), false, notes.note)
 	if err != nil {
 		return exitNotStarted, beforeStart(err)
 	}
@@ -61,15 +87,13 @@ func (s *selection) show(cmd *cobra.Command, args []string) (int, error) {
 	width, isTerminal := terminalWidth(cmd.OutOrStdout())
 	list := &listing{w: report.Escaping(out), width: width}
 	one := list.record
-	switch {
-	case len(s.ids) == 0:
-		list.head()
-	case isTerminal:
-		one = func(r *recording.Request) error { return showOnTerminal(report.Escaping(out), r) }
-	default:
-		one = func(r *recording.Request) error { return showRecord(out, r) }
+	if len(v.ids) > 0 {
+		one = v.whole(out, isTerminal)
 	}
-	err = s.each(ctx, records, one)
+	err = v.each(ctx, records, one)
+	if len(v.ids) == 0 && err == nil {
+		list.end()
+	}
 	if errFlush := out.Flush(); err == nil {
 		err = errFlush
 	}
@@ -93,8 +117,10 @@ func terminalWidth(w io.Writer) (width int, isTerminal bool) {
 // listing is a line for each record. On a terminal no line is longer than that
 // is wide: if need be times are of the day and sizes those of bodies only.
 type listing struct {
-	w     io.Writer
-	width int // 0: any
+	w         io.Writer
+	width     int // 0: any
+	headed    bool
+	responses bool // there are columns for them
 }
 
 // wideEnough is the width from which on a listing has all there is.
@@ -102,30 +128,69 @@ const wideEnough = 120
 
 func (l *listing) isWide() bool { return l.width == 0 || l.width >= wideEnough }
 
-func (l *listing) head() {
-	l.line("TIME", "ID", "METHOD", "HEADERS", "BODY", "TARGET") //nolint:errcheck // flushing returns it
+// end writes the head if there was no record to write it for.
+func (l *listing) end() {
+	if !l.headed {
+		l.head()
+	}
 }
 
+func (l *listing) head() {
+	l.headed = true
+	l.line("TIME", "ID", "METHOD", "HEADERS", "BODY ", "STATUS", "RESPONSE ", "DURATION", "TARGET") //nolint:errcheck // flushing returns it
+}
+
+// record writes the line of a record. The first record with a response gives all
+// that follow the columns of one.
 func (l *listing) record(r *recording.Request) error {
-	body := strconv.Itoa(len(r.Body)) + " "
-	if r.Truncated() {
-		body = strconv.Itoa(len(r.Body)) + "+"
+	if r.Response != nil && !l.responses {
+		l.responses, l.headed = true, false
+	}
+	if !l.headed {
+		l.head()
 	}
 	at := timeText(r.TimeNS)
 	if !l.isWide() && r.TimeNS != 0 {
 		at = time.Unix(0, r.TimeNS).UTC().Format("15:04:05.000")
 	}
+	status, size, duration := "-", "- ", "-"
+	if response := r.Response; response != nil {
+		if response.Status > 0 {
+			status = strconv.Itoa(response.Status)
+		}
+		if len(response.Error) > 0 {
+			status += "!"
+		}
+		size = sizeText(response.Body, response.Truncated())
+		if response.DurationNS > 0 {
+			duration = fmt.Sprintf("%.2f ms", float64(response.DurationNS)/1e6)
+		}
+	}
 	return l.line(at, report.Escape(string(r.ID)), report.Escape(string(r.Method)),
-		strconv.Itoa(len(r.Headers)), body, report.Escape(string(r.URI)))
+		strconv.Itoa(len(r.Headers)), sizeText(r.Body, r.Truncated()), status, size, duration, report.Escape(string(r.URI)))
 }
 
-func (l *listing) line(at, id, method, headers, body, target string) error {
-	if l.isWide() {
-		text := fmt.Sprintf("%-24s  %-36s  %-7s %8s %10s  %s", at, id, method, headers, body, target)
-		_, err := fmt.Fprintln(l.w, l.fit(text))
-		return err
+// sizeText is the size of a body, with a mark if that is not all of it.
+func sizeText(body []byte, truncated bool) string {
+	if truncated {
+		return strconv.Itoa(len(body)) + "+"
 	}
-	_, err := fmt.Fprintln(l.w, l.fit(fmt.Sprintf("%-12s %-36s %-7s %8s %s", at, id, method, body, target)))
+	return strconv.Itoa(len(body)) + " "
+}
+
+func (l *listing) line(at, id, method, headers, body, status, size, duration, target string) error {
+	var text string
+	switch {
+	case l.isWide() && l.responses:
+		text = fmt.Sprintf("%-24s  %-36s  %-7s %8s %10s %6s %10s %12s  %s", at, id, method, headers, body, status, size, duration, target)
+	case l.isWide():
+		text = fmt.Sprintf("%-24s  %-36s  %-7s %8s %10s  %s", at, id, method, headers, body, target)
+	case l.responses:
+		text = fmt.Sprintf("%-12s %-36s %-7s %6s %s", at, id, method, status, target)
+	default:
+		text = fmt.Sprintf("%-12s %-36s %-7s %8s %s", at, id, method, body, target)
+	}
+	_, err := fmt.Fprintln(l.w, l.fit(text))
 	return err
 }
 
@@ -135,61 +200,4 @@ func (l *listing) fit(line string) string {
 		return string(runes[:l.width-1]) + "…"
 	}
 	return line
-}
-
-// showRecord writes a record as it was recorded, byte for byte: its head, the
-// body out of its chunks, and its trailers behind a line break.
-func showRecord(w *bufio.Writer, r *recording.Request) error {
-	fmt.Fprintf(w, "%s %s %s\r\n%s", r.Method, r.URI, proto(r), r.Headers)
-	if len(r.Headers) > 0 && !bytes.HasSuffix(r.Headers, []byte("\n")) {
-		fmt.Fprint(w, "\r\n")
-	}
-	fmt.Fprint(w, "\r\n")
-	_, err := w.Write(r.Body)
-	if len(r.Trailers) > 0 {
-		_, err = fmt.Fprintf(w, "\r\n%s", r.Trailers)
-	}
-	return err
-}
-
-// showOnTerminal leaves out a body that a terminal can't show.
-func showOnTerminal(w io.Writer, r *recording.Request) error {
-	fmt.Fprintf(w, "%s %s %s\n", report.Escape(string(r.Method)), report.Escape(string(r.URI)), report.Escape(string(proto(r))))
-	showFields(w, r.Headers)
-	_, err := fmt.Fprintln(w)
-	switch {
-	case len(r.Body) == 0:
-	case isText(r.Body):
-		fmt.Fprintf(w, "%s\n", bytes.ReplaceAll(r.Body, []byte("\r\n"), []byte("\n")))
-	default:
-		fmt.Fprintf(w, "(%d bytes that are not text: send the output to a file to see them)\n", len(r.Body))
-	}
-	showFields(w, r.Trailers)
-	return err
-}
-
-func showFields(w io.Writer, fields []byte) {
-	for name, value := range recording.EachField(fields) {
-		fmt.Fprintf(w, "%s: %s\n", report.Escape(string(name)), report.Escape(string(value)))
-	}
-}
-
-// proto is the version of HTTP that a request came in, if that was recorded.
-func proto(r *recording.Request) []byte {
-	if len(r.Proto) == 0 {
-		return []byte("HTTP/1.1")
-	}
-	return r.Proto
-}
-
-func isText(b []byte) bool {
-	if !utf8.Valid(b) {
-		return false
-	}
-	for _, c := range string(b) {
-		if !unicode.IsPrint(c) && c != '\n' && c != '\t' && c != '\r' {
-			return false
-		}
-	}
-	return true
 }

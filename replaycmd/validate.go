@@ -61,6 +61,8 @@ func (p *params) checkDuplicates() error {
 	}
 	if given := p.given("dry-run", "test", "extract", "extract-to-file"); len(given) > 1 {
 		return fmt.Errorf("%s exclude one another", strings.Join(given, " and "))
+	} else if p.record != "" && len(given) > 0 {
+		return fmt.Errorf("--record records answers, and with %s nothing is sent", given[0])
 	}
 	return nil
 }

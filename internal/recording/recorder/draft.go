@@ -130,6 +130,17 @@ func (d *Draft) addField(lines []byte, name, value string) []byte {
 	return recording.AppendField(lines, name, d.recorder.redaction.value(name, value))
 }
 
+// Record adds a record that is whole. It only reads the record and keeps nothing
+// of it; of what Options.Redact names nothing is left out. It waits and counts
+// like Draft.Add.
+func (r *Recorder) Record(ctx context.Context, record *recording.Request) {
+	d := r.Begin()
+	d.Request = *record
+	d.Add(ctx)
+	d.Request = recording.Request{} // its memory is not the draft's
+	d.Release()
+}
+
 // giveBack ends the draft's claim on memory.
 func (d *Draft) giveBack() {
 	if d.reserved > 0 {
