@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,5 +56,28 @@ func TestHostOfRequestsInAProxysForm(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Fatal("no request came")
 		}
+	}
+}
+
+// Such a target has a path like any other.
+func TestPathsOfRequestsInAProxysForm(t *testing.T) {
+	path := writeRequests(t, "a.fbf", []*recording.Request{
+		{ID: []byte("a"), Method: []byte("GET"), URI: []byte("http://shop.test/api/7?b"), Headers: []byte("Host: shop.test\r\n")},
+		{ID: []byte("b"), Method: []byte("GET"), URI: []byte("http://shop.test?api"), Headers: []byte("Host: shop.test\r\n")},
+	})
+	for glob, want := range map[string]string{"/api/*": "a", "/": "b", "http://*": ""} {
+		got := ""
+		for _, line := range strings.Split(show(t, "--path", glob, path).stdout, "\n")[1:] {
+			if fields := strings.Fields(line); len(fields) > 1 {
+				got += fields[1]
+			}
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", glob, got, want)
+		}
+	}
+	s := serve(t, nil)
+	if o := replay(t, "--to", s.url, "--max", "--host", "target", "--by", "path", path); o.status != 0 || !strings.Contains(spaced(o.stdout), "\n/api/* 1 0 1 ") {
+		t.Errorf("status %d\n%s", o.status, o.stdout)
 	}
 }

@@ -175,6 +175,31 @@ func TestAnswersToAURLAreRecorded(t *testing.T) {
 	}
 }
 
+// A recording whose writer was killed lacks only its end.
+func TestAnUnfinishedRecordingIsNoDamage(t *testing.T) {
+	dir := t.TempDir()
+	if o := replay(t, serve(t, respond).url, "-n", "5", "--record", dir); o.status != 0 {
+		t.Fatalf("status %d: %s", o.status, o.stderr)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.fbf.lz4"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, error %v", files, err)
+	}
+	if o := replay(t, "--test", files[0]); o.status != 0 || !strings.Contains(o.stdout, ": whole, 5 records") {
+		t.Errorf("whole: status %d: %s", o.status, o.stdout)
+	}
+	info, err := os.Stat(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(files[0], info.Size()-8); err != nil { // end mark and checksum
+		t.Fatal(err)
+	}
+	if o := replay(t, "--test", files[0]); o.status != 0 || !strings.Contains(o.stdout, ": unfinished (it is being written, or its writer was killed), 5 records") {
+		t.Errorf("unfinished: status %d: %s%s", o.status, o.stdout, o.stderr)
+	}
+}
+
 func TestFoldersOfTargets(t *testing.T) {
 	taken := make(map[string]bool)
 	for _, tc := range [][2]string{

@@ -89,7 +89,7 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, pl
 }
 
 // testIntegrity reads recordings to their ends and says of each whether it is
-// whole.
+// whole. One without its end mark is no error: all that it has can be read.
 func (p *params) testIntegrity(ctx context.Context, w io.Writer, args []string, stdin io.Reader, note func(error)) (int, error) {
 	files, err := inputs(args, stdin, note)
 	if err != nil {
@@ -132,7 +132,11 @@ func testOne(ctx context.Context, w io.Writer, file source.Input) error {
 			return errInterrupted
 		}
 		if errors.Is(err, io.EOF) {
-			fmt.Fprintf(w, "%s: whole, %s, %d bytes uncompressed\n", file.Name, s.String(), source.Offset(decoder))
+			state := "whole"
+			if source.Unfinished(decoder) {
+				state = "unfinished (it is being written, or its writer was killed)"
+			}
+			fmt.Fprintf(w, "%s: %s, %s, %d bytes uncompressed\n", file.Name, state, s.String(), source.Offset(decoder))
 			return nil
 		}
 		if err != nil {

@@ -5,8 +5,10 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"sync"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/endpoint"
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // By is what requests are told apart by.
@@ -57,7 +59,7 @@ func (c *Classes) Of(method, target []byte) int {
 	defer c.mu.Unlock()
 	name := method
 	if c.by == ByPath {
-		c.scratch = appendPathClass(c.scratch[:0], target)
+		c.scratch = endpoint.AppendTemplate(c.scratch[:0], http1.OriginForm(target))
 		name = c.scratch
 	}
 	if n, known := c.numbers[string(name)]; known {
@@ -80,40 +82,4 @@ func (c *Classes) Name(class int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.names[class]
-}
-
-// appendPathClass appends the path of a target with a * for each segment that
-// looks like one of many: a number, a UUID, a long hexadecimal name.
-func appendPathClass(dst, target []byte) []byte {
-	path := string(target)
-	if i := strings.IndexAny(path, "?#"); i >= 0 {
-		path = path[:i]
-	}
-	for i, segment := range strings.Split(path, "/") {
-		if i > 0 {
-			dst = append(dst, '/')
-		}
-		if isIdentifier(segment) {
-			segment = "*"
-		}
-		dst = append(dst, segment...)
-	}
-	return dst
-}
-
-// isIdentifier reports whether a segment is a number, or at least 16 hexadecimal
-// digits and dashes with a decimal one among them: words have none.
-func isIdentifier(segment string) bool {
-	digits, hex := 0, 0
-	for _, c := range []byte(segment) {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case c >= 'a' && c <= 'f', c >= 'A' && c <= 'F', c == '-':
-			hex++
-		default:
-			return false
-		}
-	}
-	return digits > 0 && (hex == 0 || digits+hex >= 16)
 }

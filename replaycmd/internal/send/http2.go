@@ -114,8 +114,8 @@ func (c *http2) exchange(m *Message, host string, deadline time.Time, capture *h
 	if capture != nil {
 		captureHead(capture, resp)
 	}
-	if got.Status == http.StatusNotModified {
-		return got, c.conn.Err() == nil, nil // its length is that of a body that doesn't come
+	if !http1.HasBody(m.Method, got.Status) {
+		return got, c.conn.Err() == nil, nil // net/http would wait for the length that a 304 has
 	}
 	got.BodySize, err = readBody(resp.Body, capture)
 	got.Received = got.BodySize

@@ -6,7 +6,6 @@ package send
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -103,5 +102,5 @@ func redirect(next, m *Message, status int, to *url.URL, leaves bool) error {
 
 // isCredential reports whether a field is meant for the host it was sent to.
 func isCredential(name []byte) bool {
-	return slices.ContainsFunc([]string{"Authorization", "Cookie", "Proxy-Authorization"}, func(n string) bool { return strings.EqualFold(string(name), n) })
+	return http1.FieldOf(name) == http1.Proxy || strings.EqualFold(string(name), "Authorization") || strings.EqualFold(string(name), "Cookie")
 }

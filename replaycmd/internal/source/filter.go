@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
@@ -98,9 +99,10 @@ func (f *Filter) isAskedFor(id []byte) bool {
 	return false
 }
 
-// path cuts the query off a target.
+// path returns the path of a target, without the query, and without the server
+// that a request to a proxy names.
 func path(target []byte) []byte {
-	p, _, _ := bytes.Cut(target, []byte("?"))
+	p, _, _ := bytes.Cut(http1.OriginForm(target), []byte("?"))
 	return p
 }
 

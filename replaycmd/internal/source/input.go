@@ -91,6 +91,16 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 func (f failing) Next() (*recording.Request, error) { return nil, f.err }
 
+// Unfinished reports, after io.EOF, whether a decoder's recording has ended
+// without its end mark, if its format has one.
+func Unfinished(d Decoder) bool {
+	if s, ok := d.(*sniffing); ok {
+		d = s.Decoder
+	}
+	marked, ok := d.(interface{ Unfinished() bool })
+	return ok && marked.Unfinished()
+}
+
 // Offset returns how many uncompressed bytes a decoder has read, 0 if it can't
 // say.
 func Offset(d Decoder) int64 {
