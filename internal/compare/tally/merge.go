@@ -6,6 +6,7 @@ package tally
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,22 +26,46 @@ func (t *Tally) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("reading a comparison: %v", err)
 	}
+	if err := s.check(); err != nil {
+		return fmt.Errorf("reading a comparison: %v", err)
+	}
 	fields := 0
 	for _, e := range s.Endpoints {
-		if e == nil || e.Fields == nil || e.Properties.Values == nil || e.Properties.Names == nil {
-			return fmt.Errorf("reading a comparison: an endpoint has no counts")
-		}
 		fields += len(e.Fields)
-		for _, f := range e.Fields {
-			if f == nil || f.Kinds == nil {
-				return fmt.Errorf("reading a comparison: a field has no counts")
-			}
-		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.state, t.fields, t.requests = s, fields, requests{}
 	return nil
+}
+
+// check refuses a state that lacks what is always written: it may be read from
+// a file that somebody else has made.
+func (s *state) check() error {
+	if s.Partial == nil || s.Endpoints == nil {
+		return errors.New("it has no counts")
+	}
+	for name, e := range s.Endpoints {
+		if e == nil || e.Fields == nil || e.Properties.Names == nil || e.Properties.Values == nil || hasNil(e.Properties.Values) {
+			return fmt.Errorf("the endpoint '%s' has no counts", name)
+		}
+		for path, f := range e.Fields {
+			if f == nil || f.Kinds == nil || (f.Generated.Old == nil) != (f.Generated.New == nil) || hasNil(f.Asked) || hasNil(f.Where.Values) {
+				return fmt.Errorf("the field '%s' of '%s' has no counts", path, name)
+			}
+		}
+	}
+	return nil
+}
+
+// hasNil reports whether there is nothing behind one of the keys.
+func hasNil[T any](m map[string]*T) bool {
+	for _, value := range m {
+		if value == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Merge adds the counts of another Tally, of the same systems and rules, which

@@ -396,3 +396,49 @@ func BenchmarkAdd(b *testing.B) {
 		w.Add(p)
 	}
 }
+
+// TestReadDamaged reads counts of which every part that can be null is so in
+// turn: it is refused or can be counted on, merged and shown.
+func TestReadDamaged(t *testing.T) {
+	const whole = `{"pairs":1,"partial":{"shed":1},"endpoints":{"GET /":{"requests":9,"pairs":9,"fields":{"$.a":{"a":3,"b":3,"kinds":{"changed":3},` +
+		`"generated":{"old":{"1":true},"new":{"2":true}},"again":[{"hash":1,"id":"x"}],"asked":{"x":{"rounds":16,"new":16}},` +
+		`"where":{"alone":[2,1],"sampled":[2,1],"values":{"q=1":{"alone":[2,1]}}}}},` +
+		`"collapsed":{"$.b":1},"properties":{"requests":[5,4],"values":{"q=1":[2,1]},"names":{"q":1}}}}}`
+	refused := 0
+	for at := 0; at < len(whole); at++ {
+		if whole[at] != '{' && whole[at] != '[' {
+			continue
+		}
+		rest := json.NewDecoder(strings.NewReader(whole[at:]))
+		var part json.RawMessage
+		if err := rest.Decode(&part); err != nil {
+			t.Fatal(err)
+		}
+		damaged := whole[:at] + "null" + whole[at+len(part):]
+		read := New(Options{Noise: true})
+		if err := read.UnmarshalJSON([]byte(damaged)); err != nil {
+			refused++
+			continue
+		}
+		read.Skip("late")
+		merged := New(Options{Noise: true})
+		if err := merged.UnmarshalJSON([]byte(whole)); err != nil {
+			t.Fatal(err)
+		}
+		merged.Merge(read)
+		merged.Table()
+		other := New(Options{Noise: true})
+		if err := other.UnmarshalJSON([]byte(whole)); err != nil {
+			t.Fatal(err)
+		}
+		read.Merge(other)
+		read.Add(&Pair{
+			ID: "y", Method: []byte("GET"), Target: []byte("/?q=1"), Old: &compare.Response{Status: 200}, New: &compare.Response{Status: 200},
+			Diff: &compare.Result{Differences: []compare.Difference{{Field: "$.a", Kind: compare.Changed}}}, Noise: &compare.Result{},
+		})
+		read.Table()
+	}
+	if refused == 0 {
+		t.Error("nothing was refused")
+	}
+}
