@@ -170,15 +170,15 @@ func (r *redaction) body(headers, body *[]byte, size *uint64) {
 	case coded && (isForm || r.json != nil && (isJSON || kind == "")):
 		*body = (*body)[:0] // what is in it cannot be looked at
 		return
-	case isForm:
-		without = r.parameters(*body)
-	case isJSON:
+	case isJSON: // whatever its type: curl's -d calls everything a form
 		var whole bool
 		if without, whole = redactJSON(*body, r.json); !whole {
 			*body = without // the rest is not recorded, and counts as cut off
 			*size = max(*size, uint64(len(without))+1)
 			return
 		}
+	case isForm:
+		without = r.parameters(*body)
 	}
 	if more := len(without) - len(*body); more != 0 {
 		*size += uint64(more) // modulo 2^64: less if it is negative

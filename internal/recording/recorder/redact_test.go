@@ -105,6 +105,25 @@ func TestBodyOfACodingIsNotRecordedBesideRedactJSON(t *testing.T) {
 	r.Close()
 }
 
+// TestJSONThatIsCalledAForm has a body as curl sends it with -d, beside options
+// for both kinds.
+func TestJSONThatIsCalledAForm(t *testing.T) {
+	o := testOptions(t.TempDir())
+	o.RedactJSON, o.RedactQuery = []string{"$.a"}, []string{"a"}
+	r := New(o, newWitness())
+	for body, want := range map[string]string{`{"a":"secret"}`: `{"a":"REDACTED"}`, "b=1&a=secret": "b=1&a=REDACTED"} {
+		d := r.Begin()
+		d.AddField("Content-Type", "application/x-www-form-urlencoded")
+		d.WriteBody(t.Context(), []byte(body))
+		d.redact()
+		if string(d.Body) != want {
+			t.Errorf("%s is recorded as %s", body, d.Body)
+		}
+		d.Release()
+	}
+	r.Close()
+}
+
 // FuzzRedactJSON holds that a document stays one, without what is to be left out.
 func FuzzRedactJSON(f *testing.F) {
 	for _, seed := range []string{`{"a":"secret"}`, `[{"a":{"a":1}},[2]]`, `{"\u0061":1}`, `{"a":[`, `1 2`, `{"a":1}{`} {
