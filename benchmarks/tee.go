@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"time"
 )
 
@@ -17,7 +18,8 @@ import (
 const static100 = `location / { return 200 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"; }`
 
 // teeBesideProxy measures what copying costs the process that does it: a
-// proxy alone, with a tee that takes nothing, and with one that copies all.
+// proxy alone, with a tee that takes nothing, and with ones that copy or record
+// all, or both.
 func teeBesideProxy(l *lab) error {
 	primary, err := l.startBackend("primary", static100)
 	if err != nil {
@@ -28,11 +30,14 @@ func teeBesideProxy(l *lab) error {
 		return err
 	}
 	proxy := "reverse_proxy " + primary.addr
+	record := fmt.Sprintf("record %s {\nrotate_size 64MiB\nkeep 256MiB\n}", filepath.Join(l.dir, "conversations"))
 	var contenders []contender
 	for _, c := range []struct{ name, directives string }{
 		{"reverse_proxy alone", proxy},
 		{"with tee, percent 0", fmt.Sprintf("tee %s {\npercent 0\n}\n%s", shadow.url(""), proxy)},
 		{"with tee, one shadow", fmt.Sprintf("tee %s\n%s", shadow.url(""), proxy)},
+		{"with tee that records", fmt.Sprintf("tee {\n%s\n}\n%s", record, proxy)},
+		{"with tee, one shadow, that records", fmt.Sprintf("tee %s {\n%s\n}\n%s", shadow.url(""), record, proxy)},
 	} {
 		s, err := l.startCaddy(c.name, c.directives)
 		if err != nil {
