@@ -58,7 +58,8 @@ func TestCredentialsOfAnOriginStayInside(t *testing.T) {
 }
 
 // TestPostedNonsenseIsRefused holds what a recipe may not ask for: more fields
-// than a header has, a route of two lines, chunks without number.
+// than a header has, a route of two lines, chunks without number, and header
+// fields that take more than all recipes may, counted for each stage.
 func TestPostedNonsenseIsRefused(t *testing.T) {
 	_, url := serve(t, "simulator {", "admin", "}")
 	var fields strings.Builder
@@ -75,13 +76,15 @@ func TestPostedNonsenseIsRefused(t *testing.T) {
 			t.Errorf("want %s, got %d %s", want, status, body)
 		}
 	}
-	for range 9 { // of 8 MiB once for each of 8 stages: 64 MiB each
-		stages := `{"at":1},{"at":2},{"at":3},{"at":4},{"at":5},{"at":6},{"at":7},{"at":8}`
-		status, _ := post(t, url+"/_admin/add_recipe", `{"route":"/r`+fmt.Sprint(fields.Len())+`","headers":{"x":"`+strings.Repeat("x", 8<<20)+`"},"stages":[`+stages+`]}`)
-		fields.WriteByte('x')
-		if status == 400 {
-			return
-		}
+	var stages strings.Builder // each with the header, 300 MiB together
+	for i := range 300 {
+		fmt.Fprintf(&stages, `{"at":%d},`, i)
 	}
-	t.Error("header fields do not count")
+	recipe := `{"headers":{"x":"` + strings.Repeat("x", 1<<20) + `"},"stages":[` + stages.String() + `{"at":300}],"route":`
+	if status, body := post(t, url+"/_admin/add_recipe", recipe+`"/one"}`); status != 201 {
+		t.Fatalf("one of 300 MiB: got %d %.200s", status, body)
+	}
+	if status, body := post(t, url+"/_admin/add_recipe", recipe+`"/two"}`); status != 400 || !strings.Contains(body, `"field":"headers"`) || !strings.Contains(body, "all recipes together") {
+		t.Errorf("another: header fields do not count: got %d %.200s", status, body)
+	}
 }
