@@ -55,6 +55,16 @@ type message struct {
 	record recording.Copy // for consumers
 }
 
+// maxMessageKept is the memory beyond which a message isn't kept for another.
+const maxMessageKept = 1 << 20
+
+// shrink lets go of much memory.
+func (m *message) shrink() {
+	if m.size() > maxMessageKept {
+		*m = message{}
+	}
+}
+
 func (m *message) size() int { return m.Message.Size() + m.record.Size() }
 
 // prepare makes ready what can be made ready before the first request.
@@ -71,6 +81,9 @@ func (d *delivery) prepare() {
 		l := &line{delivery: d, number: i, dialer: send.NewDialer(target, d.options), collector: report.NewCollector(rows)}
 		d.lines = append(d.lines, l)
 		d.run.Targets = append(d.run.Targets, l)
+	}
+	if !d.same { // or what is sent over and over would have to be written anew
+		d.run.Done = (*message).shrink
 	}
 	d.run.Prepare()
 }

@@ -137,7 +137,7 @@ func (l *listing) end() {
 
 func (l *listing) head() {
 	l.headed = true
-	l.line("TIME", "ID", "METHOD", "HEADERS", "BODY ", "STATUS", "RESPONSE ", "DURATION", "TARGET") //nolint:errcheck // flushing returns it
+	l.line("TIME", "ID", "METHOD", "HEADERS", "BODY", "STATUS", "RESPONSE", "DURATION", "TARGET") //nolint:errcheck // flushing returns it
 }
 
 // record writes the line of a record. The first record with a response gives all

@@ -19,6 +19,10 @@ const (
 	maxAheadBytes = 64 << 20 // always
 )
 
+// maxFlying is how many bytes of requests may have been taken by all targets and
+// still be sent, before another is read.
+const maxFlying = 128 << 20
+
 // entrySize is roughly what an entry takes beside its message, in bytes.
 const entrySize = 256
 
@@ -26,6 +30,7 @@ const entrySize = 256
 type entry[M any] struct {
 	message M
 	due     time.Duration
+	bytes   int
 	users   atomic.Int32 // lanes that are not done with it
 }
 
@@ -33,6 +38,7 @@ type entry[M any] struct {
 type feed[M any] struct {
 	next     func(*M) (recordedNS int64, err error)
 	size     func(*M) int
+	done     func(*M)
 	schedule Schedule
 	limit    int64          // how many requests; 0: all
 	until    time.Duration  // requests due from then on aren't sent; 0: all are
@@ -46,6 +52,7 @@ type feed[M any] struct {
 	base  int64       // the number of the first entry that not all lanes have taken
 	end   int64       // the number of the next to be read
 	bytes int
+	flies int     // bytes that are no longer in the ring and still in use
 	heads []int64 // for each lane, the number of the entry that it takes next
 
 	reading bool // a lane reads the next request, without the lock
@@ -96,7 +103,7 @@ func (f *feed[M]) take(lane int) *entry[M] {
 		switch {
 		case f.err != nil:
 			return nil
-		case f.reading, f.full() && !f.schedule.Timed():
+		case f.reading, f.full() && !f.schedule.Timed(), f.flies >= maxFlying:
 			f.moved.Wait()
 		case f.full():
 			f.skipOldest()
@@ -129,7 +136,8 @@ func (f *feed[M]) skipOldest() {
 			f.heads[lane]++
 			f.skip(lane)
 			if e.users.Add(-1) == 0 {
-				f.free = append(f.free, e)
+				f.flies -= e.bytes // forget counts it
+				f.reuse(e)
 			}
 		}
 	}
@@ -147,7 +155,8 @@ func (f *feed[M]) forget() {
 	}
 	for ; f.base < slowest; f.base++ {
 		slot := f.at(f.base)
-		f.bytes -= f.size(&(*slot).message) + entrySize
+		f.bytes -= (*slot).bytes
+		f.flies += (*slot).bytes
 		*slot = nil
 	}
 	if len(f.heads) > 1 {
@@ -185,7 +194,7 @@ func (f *feed[M]) append(e *entry[M]) {
 	}
 	*f.at(f.end) = e
 	f.end++
-	f.bytes += f.size(&e.message) + entrySize
+	f.bytes += e.bytes
 }
 
 // fill makes an entry of the next request.
@@ -197,7 +206,7 @@ func (f *feed[M]) fill(e *entry[M]) error {
 	if err != nil {
 		return err
 	}
-	e.due = f.schedule.Next(recorded)
+	e.due, e.bytes = f.schedule.Next(recorded), f.size(&e.message)+entrySize
 	if f.until > 0 && e.due >= f.until {
 		return io.EOF
 	}
@@ -220,6 +229,16 @@ func (f *feed[M]) release(e *entry[M]) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.flies >= maxFlying {
+		f.moved.Broadcast()
+	}
+	f.flies -= e.bytes
+	f.reuse(e)
+}
+
+// reuse keeps an entry for another request.
+func (f *feed[M]) reuse(e *entry[M]) {
+	f.done(&e.message)
 	f.free = append(f.free, e)
 }
 

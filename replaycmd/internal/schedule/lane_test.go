@@ -135,6 +135,26 @@ func TestUnderAScheduleASlowTargetHoldsUpNoOther(t *testing.T) {
 	}
 }
 
+// Large requests in flight hold up those that follow, so that memory does not grow
+// with connections.
+func TestLargeRequestsInFlightAreBounded(t *testing.T) {
+	for _, schedule := range []Schedule{{}, {Rate: 1000}} {
+		synctest.Test(t, func(t *testing.T) {
+			one, other := &fake{takes: time.Second}, &fake{takes: time.Second}
+			began := time.Now()
+			runOf(t, &Run[int]{Schedule: schedule, Connections: 12}, 12, 40<<20, one, other)
+			if took := time.Since(began); took < 3*time.Second || took > 4*time.Second { // four of 40 MiB are more than 128 MiB
+				t.Errorf("%s: it took %v", schedule.String(), took)
+			}
+			for _, target := range []*fake{one, other} {
+				if len(target.sent)+target.skipped != 12 || !schedule.Timed() && target.skipped > 0 {
+					t.Errorf("%s: %d were sent and %d were not", schedule.String(), len(target.sent), target.skipped)
+				}
+			}
+		})
+	}
+}
+
 func TestWhyARequestIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := &fake{takes: 100 * time.Millisecond}

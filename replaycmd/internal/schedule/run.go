@@ -21,6 +21,9 @@ type Run[M any] struct {
 	Next func(*M) (recordedNS int64, err error)
 	// Size returns how many bytes a message takes.
 	Size func(*M) int
+	// Done is called when no target needs a message any longer, before it is
+	// used for another, unless it is nil.
+	Done func(*M)
 	// Same means that all requests are one and the same, as long as one goes on
 	// reading. Every target gets them at its own pace then, whatever the schedule.
 	Same bool
@@ -74,6 +77,9 @@ func (r *Run[M]) Prepare() {
 	if r.StopReading == nil {
 		r.StopReading = func() {}
 	}
+	if r.Done == nil {
+		r.Done = func(*M) {}
+	}
 	now := time.Now()
 	r.start.Store(&now)
 }
@@ -120,7 +126,7 @@ func (r *Run[M]) feeds() []*feed[M] {
 	}
 	for i := range feeds {
 		feeds[i] = &feed[M]{
-			next: r.Next, size: r.Size, schedule: r.Schedule, limit: r.Requests, until: r.Duration,
+			next: r.Next, size: r.Size, done: r.Done, schedule: r.Schedule, limit: r.Requests, until: r.Duration,
 			stopping: r.StopReading, skip: func(lane int) { r.lanes[lane].target.Skip() }, // of one feed for all
 		}
 	}

@@ -25,6 +25,7 @@ const (
 	sortWithin   = 10 * time.Second
 	maxHeld      = 4096
 	maxHeldBytes = 4 << 20
+	maxKept      = 256 << 10 // of a copy that is kept for another record
 )
 
 // Merge is the records of several files in the order of their times. Files
@@ -121,6 +122,9 @@ func (m *Merge) Next() (*recording.Request, error) {
 
 // reuse keeps a copy for another record.
 func (m *Merge) reuse(h *held) {
+	if h.Size() > maxKept {
+		return
+	}
 	if !h.streamed {
 		m.free = append(m.free, h)
 		return
