@@ -45,6 +45,9 @@ type Options struct {
 	// Noise says that each request has a response of Twin as well. Without it
 	// the pairs of the request are not compared.
 	Noise bool
+	// TwinOfNew says that Twin is the second response of the one new system
+	// rather than of the old one, which cannot be asked again.
+	TwinOfNew bool
 
 	// Workers is how many comparisons are made at once; by default half the
 	// processors.

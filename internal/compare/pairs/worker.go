@@ -69,7 +69,8 @@ func (w *worker) contained(x *Exchange) (sane bool) {
 	return true
 }
 
-// compare compares the old response with each new one, and with its twin once.
+// compare compares the old response with each new one, and the twin once with
+// that of its system.
 func (w *worker) compare(x *Exchange) {
 	o := &w.pool.options
 	old := &x.sides[Old]
@@ -83,13 +84,17 @@ func (w *worker) compare(x *Exchange) {
 			w.pool.skip(i, tally.NoTwin)
 		default:
 			if o.Noise && noise == nil {
-				noise = w.noise.Compare(&old.response, &x.sides[Twin].response)
+				first := old
+				if o.TwinOfNew {
+					first = fresh
+				}
+				noise = w.noise.Compare(&first.response, &x.sides[Twin].response)
 			}
 			r := &x.request
 			pair := tally.Pair{
 				ID: r.ID, Method: r.Method, Target: r.Target, Header: r.Header, Body: r.Body,
 				Old: &old.response, New: &fresh.response,
-				Diff: w.diff.Compare(&old.response, &fresh.response), Noise: noise,
+				Diff: w.diff.Compare(&old.response, &fresh.response), Noise: noise, NoiseOfNew: o.TwinOfNew,
 			}
 			o.Tallies[i].Add(&pair)
 			if o.Compared != nil {

@@ -164,7 +164,7 @@ func (c *Confirmation) twiceMore() []Ask {
 	limit := c.t.accepted()
 	for _, e := range c.t.state.Endpoints {
 		for name, f := range e.Fields {
-			if f.B == 0 || f.proved(c.t.options.Live, limit) {
+			if f.alone() == 0 || f.proved(c.t.options.Live, limit) {
 				continue
 			}
 			c.again[f] = make(map[string]int64)

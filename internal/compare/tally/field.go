@@ -109,6 +109,15 @@ func (t *Tally) drop(e *endpoints, place string, names map[string]bool) {
 	}
 }
 
+// alone is in how many requests new differs and old′ does not; without those
+// whose values are certainly made anew each time.
+func (f *field) alone() int64 {
+	if f.Generated.certain() {
+		return f.B - f.Generated.Requests
+	}
+	return f.B
+}
+
 // look is the test of a count that is read while it grows: when b+c has
 // reached 16, 32, 64 and so on.
 func (f *field) look() {
@@ -122,7 +131,7 @@ func (f *field) look() {
 // generated knows whether the values of a field are made anew for every
 // response, on both sides.
 type generated struct {
-	Requests int64  `json:"requests"` // of A, where all that differs looks so
+	Requests int64  `json:"requests"` // of B, where all that differs looks so
 	Seen     int    `json:"seen"`
 	Moments  int    `json:"moments"`
 	Old      hashes `json:"old"`

@@ -108,7 +108,7 @@ func (v *votes) apply(pairs uint32, n int64) {
 	case s && !a:
 		v.field.C += n
 	}
-	if a && 2*v.generated > pairs {
+	if a && !s && 2*v.generated > pairs {
 		v.field.Generated.Requests += n
 	}
 }

@@ -64,7 +64,7 @@ type Table struct {
 	Partial       map[string]int64 `json:"partial"`        // pairs not compared in full, or not at all, by reason
 	LeftOut       LeftOut          `json:"left_out"`
 	Asked         int64            `json:"asked"` // requests asked again in rounds
-	Rows          []Row            `json:"fields"`
+	Rows          []Row            `json:"fields,omitzero"`
 	Latency       Shift            `json:"latency"`
 }
 
@@ -161,8 +161,11 @@ func (t *Tally) class(f *field, limit float64) Class {
 	if _, p := f.best(); p <= t.state.sure() {
 		return Confirmed
 	}
-	if f.S > 0 {
+	switch {
+	case f.S > 0:
 		return Noise
+	case f.alone() == 0:
+		return ""
 	}
 	return Unconfirmed
 }
@@ -179,8 +182,8 @@ func (f *field) test(live bool) (p float64, able bool) {
 	if live {
 		return f.Adjusted, f.Looks > 0
 	}
-	n := f.B + f.C
-	return stats.SignTest(f.B, n), math.Exp2(-float64(n)) <= falseRate
+	n := f.alone() + f.C
+	return stats.SignTest(f.alone(), n), math.Exp2(-float64(n)) <= falseRate
 }
 
 // accepted returns the greatest probability that proves a field, among all

@@ -38,6 +38,10 @@ type Pair struct {
 	// Noise is what differs between the two responses of one system to this
 	// request; nil if noise is not measured.
 	Noise *compare.Result
+	// NoiseOfNew says that the system is the new one, as where old is a recorded
+	// response. Its times and tokens are those of another day then: they count
+	// as equal as they do without Noise.
+	NoiseOfNew bool
 }
 
 // Tally counts the pairs of one old and one new system. Its memory is bounded
@@ -202,7 +206,7 @@ func (t *Tally) mark(e *endpoints, p *Pair) []mark {
 		}
 		f.Kinds[d.Kind]++
 		generated := d.Generated
-		if p.Noise != nil {
+		if p.Noise != nil && !p.NoiseOfNew {
 			generated = compare.NotGenerated
 		}
 		if m := find(marks, f); m == nil {
