@@ -24,6 +24,7 @@ type delivery struct {
 	same        bool // all records are one and the same
 	schedule    schedule.Schedule
 	targets     []send.Target
+	hidden      int // of the targets, those at the end that are in no figure
 	connections int
 	requests    int64
 	duration    time.Duration
@@ -75,7 +76,7 @@ func (d *delivery) prepare() {
 	}
 	for i, target := range d.targets {
 		var rows func(report.Row)
-		if d.rows != nil {
+		if d.rows != nil && i < d.counted() {
 			rows = func(row report.Row) { d.rows(i, row) }
 		}
 		l := &line{delivery: d, number: i, dialer: send.NewDialer(target, d.options), collector: report.NewCollector(rows)}
@@ -87,6 +88,9 @@ func (d *delivery) prepare() {
 	}
 	d.run.Prepare()
 }
+
+// counted returns how many targets figures are about.
+func (d *delivery) counted() int { return len(d.targets) - d.hidden }
 
 // next makes a message of the next record.
 func (d *delivery) next(m *message) (recordedNS int64, err error) {
@@ -118,8 +122,8 @@ func (d *delivery) send(ctx context.Context) ([]report.Result, error) {
 	ended := d.tick()
 	err := d.run.Send(ctx)
 	ended()
-	results := make([]report.Result, len(d.lines))
-	for i, l := range d.lines {
+	results := make([]report.Result, d.counted())
+	for i, l := range d.lines[:d.counted()] {
 		results[i] = report.Result{
 			Name: d.targets[i].Name, URL: d.targets[i].URL, Connections: l.dialer.Opened(), Totals: l.collector.Finish(),
 		}
@@ -158,7 +162,7 @@ func (d *delivery) tick() (end func()) {
 // counts returns the requests that have ended at all targets and the errors
 // among them, while the run goes on.
 func (d *delivery) counts() (requests, errors int64) {
-	for _, l := range d.lines {
+	for _, l := range d.lines[:d.counted()] {
 		n, e := l.collector.Counts()
 		requests += n
 		errors += e

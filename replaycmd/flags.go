@@ -24,6 +24,7 @@ import (
 // params is what the flags say.
 type params struct {
 	selection
+	comparing
 	flags *pflag.FlagSet
 
 	targets []send.Target
@@ -101,6 +102,8 @@ func (p *params) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&p.http2, "http2", false, "Speak HTTP/2; without TLS by prior knowledge (h2c)")
 	flags.BoolVar(&p.noKeepAlive, "no-keepalive", false, "Open a new connection for each request")
 	flags.Var(single(&p.redirects, "N", parseRedirects), "redirects", "Follow up to this many redirects of a request (default 0: a redirect is an answer)")
+
+	p.comparing.define(flags)
 
 	flags.Var(single(&p.by, "path|method|status", report.ParseBy).once(), "by", "Report classes of requests as well")
 	flags.Var(lists(&p.reports, "FORM[=FILE]", parseOutputs), "report", "Form of the report, "+report.FormNames()+", and where it goes (repeatable, default text)")

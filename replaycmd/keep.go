@@ -96,7 +96,7 @@ func isNameByte(c byte) bool {
 // consume records a request as it was recorded, at the time at which it was sent,
 // with its response. What the end of the run broke off is no response.
 func (k *keeper) consume(x *exchange) {
-	if x.err != nil && http1.KindOf(x.err) == http1.Interrupted {
+	if x.err != nil && http1.KindOf(x.err) == http1.Interrupted || x.target >= len(k.targets) { // it is asked a second time
 		return
 	}
 	t := k.targets[x.target]

@@ -56,10 +56,10 @@ type outputs struct {
 }
 
 // open opens the reports that are asked for; without any it is the text, unless
-// the run is to be quiet.
-func (p *params) open(stdout io.Writer, targets []string) (*outputs, error) {
+// the run is to be quiet or prints pairs instead.
+func (p *params) open(stdout io.Writer, targets []string, pairs bool) (*outputs, error) {
 	asked := p.reports
-	if len(asked) == 0 && !p.quiet {
+	if len(asked) == 0 && !p.quiet && !pairs {
 		text, err := parseOutput("text")
 		if err != nil {
 			return nil, err

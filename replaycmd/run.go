@@ -61,7 +61,13 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 		err = p.describe(ctx, report.Escaping(cmd.OutOrStdout()), records, plan, notes.note)
 		return records.incomplete(notes, err)
 	}
-	return p.send(ctx, cmd, records, plan, notes)
+	var compared *comparison
+	if p.old != "" {
+		if compared, err = p.newComparison(ctx, args, cmd.InOrStdin()); err != nil {
+			return exitNotStarted, beforeStart(err)
+		}
+	}
+	return p.send(ctx, cmd, records, plan, notes, compared)
 }
 
 var errBeforeStart = errors.New("interrupted before the start")
@@ -109,12 +115,12 @@ func (p *params) plan(records *records) (schedule.Schedule, error) {
 const gcPercent = 50
 
 // send sends the records and reports.
-func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records, plan schedule.Schedule, notes *notes) (int, error) {
+func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records, plan schedule.Schedule, notes *notes, compared *comparison) (int, error) {
 	names := make([]string, len(p.targets))
 	for i, target := range p.targets {
 		names[i] = target.Name
 	}
-	outputs, err := p.open(cmd.OutOrStdout(), names)
+	outputs, err := p.open(cmd.OutOrStdout(), names, compared.printsPairs())
 	if err != nil {
 		return exitNotStarted, err
 	}
@@ -128,6 +134,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 		d.capturing.add(k, keptBody)
 		finishRecording = func() error { return k.finish(notes.note) }
 	}
+	compared.join(d)
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	if err := schedule.NewTimerWaiter().Wait(ctx, p.startAt); err != nil {
 		return exitNotStarted, errors.Join(errBeforeStart, outputs.close())
@@ -146,7 +153,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 	hide := p.showProgress(cmd.ErrOrStderr(), d, records)
 	results, errRun := d.send(ctx)
 	hide()
-	for i, l := range d.lines {
+	for i, l := range d.lines[:d.counted()] {
 		for _, err := range l.firstErrors.all() {
 			notes.note(fmt.Errorf("%s: the first failure of its kind is %v%s", names[i], err, p.hint(err)))
 		}
@@ -165,6 +172,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 	if err != nil {
 		return exitIncomplete, err
 	}
+	errRun = errors.Join(errRun, compared.finish(ctx, d, r, cmd.OutOrStdout()))
 	r.Judge(p.conditions)
 	if err := outputs.finish(r); err != nil {
 		return exitIncomplete, err

@@ -24,6 +24,7 @@ func (p *params) validate(args []string) error {
 	for _, check := range []func() error{
 		p.checkPace, p.checkDuplicates, p.checkTargets, p.checkReports, p.checkHost,
 		func() error { return p.checkSources(args) },
+		func() error { return p.checkComparison(args) },
 	} {
 		if err := check(); err != nil {
 			return err

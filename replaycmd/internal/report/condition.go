@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 )
@@ -21,6 +22,7 @@ type Condition struct {
 	holds  func(a, b float64) bool
 	limit  float64
 	share  bool // the limit is a percentage of the requests
+	ofOld  bool // the limit is so many times the old system's figure
 }
 
 // Of the longer operators first, so that <= isn't read as < and =50.
@@ -38,7 +40,9 @@ var operators = []struct {
 // ConditionHelp lists the figures that conditions are about.
 const ConditionHelp = `p50 … p99.9, max, any percentile   a duration: p99<250ms
 errors, late, 1xx … 5xx            a number or a share: errors<0.1%
-rate                               answers per second: rate>=450/s`
+rate                               answers per second: rate>=450/s
+percentiles, with --compare        or times old's service time: p99<1.1x old
+diffs, unconfirmed, pairs          a number, with --compare: diffs=0`
 
 // ParseCondition reads a condition: a figure, <, <=, >, >= or =, and a limit. See
 // ConditionHelp for the figures.
@@ -65,6 +69,8 @@ func ParseCondition(text string) (Condition, error) {
 func (c *Condition) parseLimit(text string) error {
 	_, isPercentile := percentile(c.figure)
 	switch {
+	case isPercentile && strings.HasSuffix(text, "xold"):
+		return c.parseFactor(strings.TrimSuffix(text, "xold"))
 	case isPercentile, c.figure == "max":
 		d, err := units.ParseDuration(text)
 		if err != nil || d < 0 {
@@ -84,11 +90,43 @@ func (c *Condition) parseLimit(text string) error {
 			return fmt.Errorf("'%s' is not a number or a percentage", text)
 		}
 		c.limit, c.share = n, share
+	case isOfFields(c.figure):
+		n, err := strconv.ParseUint(text, 10, 53)
+		if err != nil {
+			return fmt.Errorf("'%s' is not a number", text)
+		}
+		c.limit = float64(n)
 	default:
-		return fmt.Errorf("there is no figure '%s': expected a percentile like p99, max, errors, late, rate, or 1xx to 5xx", c.figure)
+		return fmt.Errorf("there is no figure '%s': expected a percentile like p99, max, errors, late, rate, 1xx to 5xx, diffs, unconfirmed or pairs", c.figure)
 	}
 	return nil
 }
+
+// parseFactor reads the 1.1 of `p99<1.1x old`.
+func (c *Condition) parseFactor(text string) error {
+	f, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil || !(f > 0) || math.IsInf(f, 0):
+		return fmt.Errorf("'%sx old' is not a factor above 0 like 1.1x old", text)
+	case !c.holds(0, 1): // the bounds tell at least how slow new is, not at most
+		return fmt.Errorf("x old is an upper limit: expected %s<%sx old", c.figure, text)
+	}
+	c.limit, c.ofOld = f, true
+	c.text = strings.TrimSuffix(c.text, "xold") + "x old"
+	return nil
+}
+
+// isOfFields reports whether a figure counts fields or pairs of a comparison.
+func isOfFields(figure string) bool {
+	return figure == "diffs" || figure == "unconfirmed" || figure == "pairs"
+}
+
+// OfComparison reports whether the condition is about responses that were
+// compared.
+func (c Condition) OfComparison() bool { return c.ofOld || isOfFields(c.figure) }
+
+// String returns the condition as text.
+func (c Condition) String() string { return c.text }
 
 // percentile returns the percentage of a figure like p99.9.
 func percentile(figure string) (float64, bool) {
@@ -141,12 +179,52 @@ func (c Condition) Judge(t *Target) Check {
 }
 
 // Judge adds to the report whether the conditions hold of each target.
+// Those about a comparison are about the new targets only.
 func (r *Report) Judge(conditions []Condition) {
 	for _, condition := range conditions {
 		for i := range r.Targets {
-			r.Checks = append(r.Checks, condition.Judge(&r.Targets[i]))
+			t := &r.Targets[i]
+			if !condition.OfComparison() {
+				r.Checks = append(r.Checks, condition.Judge(t))
+			} else if c := r.comparison(t.Name); c != nil {
+				r.Checks = append(r.Checks, condition.judgeComparison(r, c))
+			}
 		}
 	}
+}
+
+// judgeComparison returns whether the condition holds of a new target. What is
+// unknown does not hold: fields where nothing was compared, a percentile where
+// pairs are few.
+func (c Condition) judgeComparison(r *Report, compared *Comparison) Check {
+	check := Check{Condition: c.text, Target: compared.Target}
+	if c.ofOld {
+		p, _ := percentile(c.figure)
+		fresh, old, ok := compared.ratio(p)
+		if !ok || old <= 0 {
+			check.Value = "unknown, as " + plural(compared.Latency.Pairs, "pair") + " are too few"
+			return check
+		}
+		ratio := float64(fresh) / float64(old)
+		check.Value = fmt.Sprintf("at least %sx old", strconv.FormatFloat(ratio, 'f', 2, 64))
+		check.OK = c.holds(ratio, c.limit)
+		return check
+	}
+	if c.figure != "pairs" && compared.Pairs == 0 {
+		check.Value = "unknown, as nothing was compared"
+		return check
+	}
+	var n int64
+	switch c.figure {
+	case "diffs":
+		n = int64(r.differing(compared.Target, tally.Class.Counts))
+	case "unconfirmed":
+		n = int64(r.differing(compared.Target, isClass(tally.Unconfirmed)))
+	case "pairs":
+		n = compared.Pairs
+	}
+	check.Value, check.OK = strconv.FormatInt(n, 10), c.holds(float64(n), c.limit)
+	return check
 }
 
 // count returns how many requests the figure is about. Those that were not

@@ -35,6 +35,9 @@ type Report struct {
 	Problems    []string  `json:"problems"` // parts of recordings that could not be read
 	Targets     []Target  `json:"targets"`
 	Checks      []Check   `json:"checks"`
+
+	Comparisons []Comparison `json:"comparisons,omitempty"` // one of each new target, if responses were compared
+	Differences []Difference `json:"differences,omitempty"` // theirs, the fields that count first
 }
 
 // Target is what became of the requests to one target.

@@ -16,6 +16,9 @@ import (
 // writeText writes the report in aligned columns, one for each target.
 func (r *Report) writeText(w io.Writer) error {
 	w = Escaping(w)
+	if err := r.intoComparison(w); err != nil {
+		return err
+	}
 	if r.Request != "" {
 		if _, err := fmt.Fprintf(w, "%s\n\n", r.Request); err != nil {
 			return err
@@ -29,6 +32,9 @@ func (r *Report) writeText(w io.Writer) error {
 		if err := r.Targets[i].classTable(w); err != nil {
 			return err
 		}
+	}
+	if err := r.differences(w); err != nil {
+		return err
 	}
 	for _, c := range r.Checks {
 		verdict := "ok    "

@@ -1,0 +1,328 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/compare"
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/pairs"
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
+)
+
+// comparison has the responses of a run compared. It takes them as they come
+// and holds nobody up: what it has no room for it sheds, and counts.
+type comparison struct {
+	sides
+	again    again
+	confirm  string
+	duration time.Duration // for asking again; 0: as long as it takes
+	rules    *compare.Rules
+	systems  []*newSystem
+	pools    []*pairs.Pool
+	targets  []send.Target // with those that are asked a second time behind them
+	seats    [][]seat      // of each target
+	seed     uint64
+	found    *foundPairs // nil unless pairs are printed
+}
+
+// newSystem is one of those that are judged.
+type newSystem struct {
+	target     string
+	tally      *tally.Tally
+	save       *pairSaver // nil: pairs are not saved
+	confirming atomic.Int64
+	notAsked   string
+}
+
+// seat is whose responses a target's are, in one of the pools.
+type seat struct {
+	pool *pairs.Pool
+	side pairs.Side
+	// swap is who else asks the same system: which of both has this side is
+	// drawn for each request, so that neither always comes first.
+	swap    pairs.Side
+	swapped bool
+	// recorded: the recorded response is handed in as well.
+	recorded bool
+}
+
+const (
+	// maxCompared is how many bytes of a body are compared.
+	maxCompared = 4 << 20
+
+	// laggard is how much longer than a request may take its responses are waited
+	// for: one target may be behind another.
+	laggard = 20 * time.Second
+)
+
+// newComparison returns the comparison of a run.
+func (p *params) newComparison(ctx context.Context, args []string, stdin io.Reader) (*comparison, error) {
+	c := &comparison{
+		again: again{&p.selection, args, stdin}, confirm: p.confirm, duration: p.duration, targets: slices.Clone(p.targets), seed: rand.Uint64(),
+	}
+	var err error
+	if c.sides, err = p.sides(ctx, &c.again); err != nil {
+		return nil, err
+	}
+	if c.rules, err = compare.NewRules(p.rules); err != nil {
+		return nil, err
+	}
+	if len(p.ids) > 0 && len(p.reports) == 0 {
+		c.found = new(foundPairs)
+	}
+	for _, i := range c.fresh {
+		s := &newSystem{
+			target: p.targets[i].Name,
+			tally:  tally.New(tally.Options{Noise: c.measured(), ConfirmAll: p.confirm == confirmAll}),
+		}
+		c.systems = append(c.systems, s)
+	}
+	if p.save != "" {
+		if err := c.savePairs(p.save); err != nil {
+			return nil, err
+		}
+	}
+	c.seats = make([][]seat, len(p.targets))
+	if c.old == fromRecords && c.self {
+		c.seatRecordedAndSelf(p.timeout)
+	} else {
+		c.seatAll(p.timeout)
+	}
+	return c, nil
+}
+
+// seatRecordedAndSelf has each new system asked twice, which so has an old′ of
+// its own.
+func (c *comparison) seatRecordedAndSelf(timeout time.Duration) {
+	for k, i := range c.fresh {
+		pool := c.newPool(timeout, true, c.systems[k])
+		fresh := pairs.NewSystem(0)
+		c.seats[i] = []seat{{pool: pool, side: fresh, swap: pairs.Twin, swapped: true, recorded: true}}
+		c.askTwice(i, seat{pool: pool, side: pairs.Twin, swap: fresh, swapped: true})
+	}
+}
+
+// seatAll has all new systems compared with one old system.
+func (c *comparison) seatAll(timeout time.Duration) {
+	pool := c.newPool(timeout, false, c.systems...)
+	for k, i := range c.fresh {
+		c.seats[i] = []seat{{pool: pool, side: pairs.NewSystem(k), recorded: c.old == fromRecords && k == 0}}
+	}
+	switch {
+	case c.self:
+		c.seats[c.old] = []seat{{pool: pool, side: pairs.Old, swap: pairs.Twin, swapped: true}}
+		c.askTwice(c.old, seat{pool: pool, side: pairs.Twin, swap: pairs.Old, swapped: true})
+	case c.old != fromRecords:
+		c.seats[c.old] = []seat{{pool: pool, side: pairs.Old}}
+	}
+	if c.twin != noTarget {
+		c.seats[c.twin] = []seat{{pool: pool, side: pairs.Twin}}
+	}
+}
+
+// askTwice has a target asked a second time.
+func (c *comparison) askTwice(target int, at seat) {
+	c.targets = append(c.targets, c.targets[target])
+	c.seats = append(c.seats, []seat{at})
+}
+
+func (c *comparison) newPool(timeout time.Duration, twinOfNew bool, systems ...*newSystem) *pairs.Pool {
+	o := pairs.Options{
+		Rules: c.rules, Noise: c.measured(), TwinOfNew: twinOfNew, Timeout: timeout + laggard,
+		Compared: func(i int, p *tally.Pair) { c.compared(systems[i], p) },
+	}
+	for _, s := range systems {
+		o.Tallies = append(o.Tallies, s.tally)
+	}
+	pool := pairs.New(o)
+	c.pools = append(c.pools, pool)
+	return pool
+}
+
+// compared takes a pair that was counted.
+func (c *comparison) compared(s *newSystem, p *tally.Pair) {
+	if s.save != nil && isDifferent(p) {
+		s.save.add(p)
+	}
+	if c.found != nil {
+		c.found.add(s.target, p)
+	}
+}
+
+// isDifferent reports whether a pair differs in a field in which one system does
+// not differ from itself, and that doesn't look made anew for each response.
+func isDifferent(p *tally.Pair) bool {
+	for i := range p.Diff.Differences {
+		d := &p.Diff.Differences[i]
+		if p.Noise == nil && d.Generated == compare.NotGenerated || p.Noise != nil && !hasField(p.Noise, d.Field) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasField(r *compare.Result, field string) bool {
+	for i := range r.Differences {
+		if r.Differences[i].Field == field {
+			return true
+		}
+	}
+	return false
+}
+
+// consume takes a response.
+func (c *comparison) consume(x *exchange) {
+	for _, at := range c.seats[x.target] {
+		request := pairs.Request{
+			ID: c.again.id(x.record), Method: x.record.Method, Target: x.record.URI, Body: x.record.Body, Header: x.record.Headers,
+		}
+		joined := at.pool.Join(uint64(x.number), &request)
+		if at.recorded {
+			handInRecorded(at.pool.Join(uint64(x.number), &request), x.record)
+		}
+		side := at.side
+		if at.swapped && c.drawn(x.number) {
+			side = at.swap
+		}
+		response, reason := responseOf(x)
+		if reason != "" {
+			joined.Fail(side, reason)
+			continue
+		}
+		if c.old == fromRecords && response.Error != "" {
+			response.Error = brokenOff // recordings have other words for it
+		}
+		joined.Respond(side, &response)
+	}
+}
+
+// drawn returns the same as likely as not for each number.
+func (c *comparison) drawn(number int64) bool {
+	return rand.NewPCG(c.seed, uint64(number)).Uint64()&1 == 0
+}
+
+// Reasons for which a response is not compared.
+const (
+	reasonInterrupted = "interrupted"
+	reasonUnsendable  = "unsendable"
+	reasonNoRecorded  = "no_recorded_response"
+)
+
+// responseOf returns the response of an exchange, or why there is none that
+// could be compared. One that did not come, or not whole, is a response with an
+// error.
+func responseOf(x *exchange) (r compare.Response, reason string) {
+	r = compare.Response{
+		Status: x.status, Header: fieldLines(x.response.Head), Trailer: x.response.Trailers,
+		Body: x.response.Body, BodySize: x.bodySize, Time: x.started, Duration: x.ended.Sub(x.started),
+	}
+	if x.err == nil {
+		return r, ""
+	}
+	kind := http1.KindOf(x.err)
+	switch {
+	case kind == http1.Interrupted:
+		return r, reasonInterrupted
+	case kind == http1.Unsendable:
+		return r, reasonUnsendable
+	}
+	r.Error = kind.String()
+	return r, ""
+}
+
+// fieldLines returns the fields of a head, without the line above them and the
+// empty one below.
+func fieldLines(head []byte) []byte {
+	_, fields, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.TrimSuffix(fields, []byte("\r\n"))
+}
+
+// handInRecorded hands in the response that a record has.
+func handInRecorded(x *pairs.Exchange, record *recording.Request) {
+	r := record.Response
+	if r == nil {
+		x.Fail(pairs.Old, reasonNoRecorded)
+		return
+	}
+	x.Respond(pairs.Old, recordedResponse(record))
+}
+
+// brokenOff is the error of any response that has one, where recorded ones are
+// compared.
+const brokenOff = "broken off"
+
+func recordedResponse(record *recording.Request) *compare.Response {
+	r := record.Response
+	response := &compare.Response{
+		Status: r.Status, Header: r.Headers, Trailer: r.Trailers, Body: r.Body, BodySize: int64(r.BodySize),
+		Time: time.Unix(0, record.TimeNS), Duration: time.Duration(r.DurationNS),
+	}
+	if len(r.Error) > 0 {
+		response.Error = brokenOff
+	}
+	return response
+}
+
+// join has a delivery pass responses on, and send to the targets that are asked
+// a second time, which are in no figure. Of no comparison it does nothing, as
+// printsPairs and finish do.
+func (c *comparison) join(d *delivery) {
+	if c == nil {
+		return
+	}
+	d.hidden = len(c.targets) - len(d.targets)
+	d.targets = c.targets
+	d.capturing.add(c, maxCompared)
+	d.capturing.recorded = d.capturing.recorded || c.old == fromRecords
+}
+
+// printsPairs reports whether pairs are printed in place of a report.
+func (c *comparison) printsPairs() bool { return c != nil && c.found != nil }
+
+// finish completes a comparison when all was sent: it has the rest compared, asks
+// again what may be noise, and adds what was found to the report.
+func (c *comparison) finish(ctx context.Context, d *delivery, r *report.Report, stdout io.Writer) error {
+	if c == nil {
+		return nil
+	}
+	for _, pool := range c.pools {
+		pool.Close()
+	}
+	var errs []error
+	if c.found != nil {
+		errs = append(errs, c.found.write(stdout))
+	}
+	errs = append(errs, c.askAgain(ctx, d))
+	for _, s := range c.systems {
+		found := report.Comparison{
+			Target: s.target, Old: report.Recorded, Confirming: s.confirming.Load(), NotAsked: s.notAsked, Counts: s.tally,
+		}
+		if c.old != fromRecords {
+			found.Old = c.targets[c.old].Name
+		}
+		switch {
+		case c.self:
+			found.Noise = report.Self
+		case c.twin != noTarget:
+			found.Noise = c.targets[c.twin].Name
+		}
+		if s.save != nil {
+			errs = append(errs, s.save.close())
+		}
+		r.AddComparison(found)
+	}
+	return errors.Join(errs...)
+}
