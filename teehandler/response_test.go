@@ -41,11 +41,14 @@ func (c *witness) end(end *responseEnd) { c.ended = append(c.ended, *end) }
 func witnessed(t *testing.T, method string, primary func(w http.ResponseWriter) error) (few, all *witness) {
 	t.Helper()
 	few, all = &witness{limit: 4}, &witness{limit: 1 << 30}
-	var watched *responseWriter
+	done := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		watched = watchResponse(w, r, few, all)
+		watched := watchResponse(w, r, few, all)
 		err := errAborted
-		defer func() { watched.end(err) }()
+		defer func() {
+			watched.end(err)
+			close(done)
+		}()
 		err = primary(watched)
 	}))
 	server.Config.ErrorLog = quiet()
@@ -58,7 +61,7 @@ func witnessed(t *testing.T, method string, primary func(w http.ResponseWriter) 
 		_, _ = io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
 	}
-	server.Close() // waits for the handler
+	next(t, done)
 	return few, all
 }
 
