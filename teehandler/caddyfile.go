@@ -70,6 +70,12 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if len(h.To) == 0 && len(h.handleSegments) == 0 && h.Record == nil {
 		return d.Err(errNothing.Error())
 	}
+	switch {
+	case h.Compare != nil && len(h.To) == 0 && len(h.handleSegments) == 0:
+		return d.Err(errNothingToCompare.Error())
+	case h.Admin != "" && h.Compare == nil:
+		return d.Err(errNothingToShow.Error())
+	}
 	return nil
 }
 
@@ -98,6 +104,8 @@ func (h *Handler) options() words.Options {
 		"tls_trust_pool":           h.parseTLS,
 		"only_status":              words.List(&h.OnlyStatus, parseText[Status]),
 		"record":                   h.parseRecord,
+		"compare":                  h.parseCompare,
+		"admin":                    h.parseAdmin,
 	}
 }
 

@@ -28,7 +28,7 @@ func newHandleShadow(routes caddyhttp.RouteList) *handleShadow {
 	return &handleShadow{chain: routes.Compile(nobody)}
 }
 
-func (s *handleShadow) exchange(copied *snapshot, deadline time.Time) (int, error) {
+func (s *handleShadow) exchange(copied *snapshot, deadline time.Time, kept *keptResponse) (int, error) {
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	r, err := copied.request(ctx)
@@ -36,9 +36,22 @@ func (s *handleShadow) exchange(copied *snapshot, deadline time.Time) (int, erro
 		return 0, err
 	}
 	w := &discardingWriter{header: make(http.Header), left: maxShadowResponse}
-	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, copied.origin.server)
-	err = s.serve(w, r)
+	if kept != nil {
+		w.left = max(w.left, int64(kept.capture.MaxBody))
+	}
+	var out http.ResponseWriter = w
+	var watched *responseWriter
+	if kept != nil {
+		watched = watchResponse(w, r, kept)
+		out = watched
+	}
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), out, copied.origin.server)
+	err = s.serve(out, r)
 	status, stopped := w.result()
+	if watched != nil {
+		watched.end(err)
+		kept.completed(stopped)
+	}
 	switch {
 	case stopped: // on purpose
 		return status, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
+	"github.com/caddy-rehearsal/rehearsal/internal/page"
 )
 
 // warnIfLast warns, when the configuration is in force, of a tee without a
@@ -21,31 +22,45 @@ func (h *Handler) warnIfLast(ctx caddy.Context) error {
 			return
 		}
 		for _, server := range app.(*caddyhttp.App).Servers {
-			if found, followed := h.place(server.Routes); found && !followed {
-				h.logger.Warn("no handler stands behind this tee, clients get empty responses")
-				return
+			found := h.place(server.Routes, false)
+			if !found.here {
+				continue
 			}
+			h.named.Store(found.named)
+			if !found.followed {
+				h.logger.Warn("no handler stands behind this tee, clients get empty responses")
+			}
+			return
 		}
 	})
 }
 
-// place reports whether the tee is found in routes, and then whether a handler
-// can follow it. Which requests the routes behind it match is not looked at.
-func (h *Handler) place(routes caddyhttp.RouteList) (found, followed bool) {
+// place is where a tee is.
+type place struct {
+	here     bool // in the routes that were looked at
+	followed bool // a handler can come behind it
+	named    bool // only requests for certain hosts come to it
+}
+
+// place looks for the tee in routes for which a host was matched, or not. Which
+// requests the routes behind it match is not looked at.
+func (h *Handler) place(routes caddyhttp.RouteList, named bool) (found place) {
 	for i, route := range routes {
+		within := named || page.MatchesHosts(route.MatcherSets)
 		for j, handler := range route.Handlers {
 			switch handler := handler.(type) {
 			case *Handler:
-				found = handler == h
+				found = place{here: handler == h, named: within}
 			case *caddyhttp.Subroute:
-				found, followed = h.place(handler.Routes)
+				found = h.place(handler.Routes, within)
 			}
-			if found {
-				return true, followed || j < len(route.Handlers)-1 || follows(route, routes[i+1:])
+			if found.here {
+				found.followed = found.followed || j < len(route.Handlers)-1 || follows(route, routes[i+1:])
+				return found
 			}
 		}
 	}
-	return false, false
+	return place{}
 }
 
 // follows reports whether any of the routes behind one in its list can be taken

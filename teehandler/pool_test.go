@@ -64,13 +64,13 @@ func newPool(t *testing.T, addr string) *pool {
 
 // fetch exchanges a plain request for the status of its response.
 func (p *pool) fetch() (int, error) {
-	resp, err := p.exchange(&page, soon(), nil)
+	resp, err := p.exchange(&pageRequest, soon(), nil)
 	return resp.Status, err
 }
 
 func soon() time.Time { return time.Now().Add(patience) }
 
-var page = http1.Request{Head: []byte("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")}
+var pageRequest = http1.Request{Head: []byte("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")}
 
 func TestRefusalStandsForAMoment(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -98,7 +98,7 @@ func TestIdleConnectionsOutliveTheirDeadline(t *testing.T) {
 	c := newPool(t, addr)
 	for range 2 {
 		deadline := time.Now().Add(time.Second)
-		if _, err := c.exchange(&page, deadline, nil); err != nil {
+		if _, err := c.exchange(&pageRequest, deadline, nil); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Until(deadline))

@@ -217,7 +217,7 @@ func TestReloadWithOtherOptions(t *testing.T) {
 	get(t, oneShot, "http://"+addr+"/new")
 	eventually(t, "the new configuration", func() (string, bool) {
 		get(t, oneShot, "http://"+addr+"/new")
-		return "", len(pairs(t, changed)) > 0
+		return "", len(pairsOf(t, changed)) > 0
 	})
 	close(respond)
 	if body := next(t, slow); body != "/slow" {
@@ -225,7 +225,7 @@ func TestReloadWithOtherOptions(t *testing.T) {
 	}
 	next(t, reloaded)
 	eventually(t, "the slow one in the old folder", func() (string, bool) {
-		all := pairs(t, old)
+		all := pairsOf(t, old)
 		return fmt.Sprint(all), len(all) > 0 && all[0].target == "/slow" && all[0].response.body == "/slow"
 	})
 	eventually(t, "the old file to be finished", func() (string, bool) {

@@ -178,7 +178,7 @@ func TestEventsArriveAsTheyAreSentAndAreRecorded(t *testing.T) {
 			}
 			want += string(got)
 		}
-		if n := len(pairs(t, dir)); n != recordedSoFar {
+		if n := len(pairsOf(t, dir)); n != recordedSoFar {
 			t.Errorf("%d are recorded before the stream has ended", n)
 		}
 		recordedSoFar++

@@ -45,7 +45,7 @@ func (s said) field(name string) string {
 
 // pairs reads all that is recorded in a directory, also by a recorder that
 // runs, in the order of the requests.
-func pairs(t testing.TB, dir string) (all []recordedPair) {
+func pairsOf(t testing.TB, dir string) (all []recordedPair) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.fbf*"))
 	if err != nil {
@@ -86,7 +86,7 @@ func pairs(t testing.TB, dir string) (all []recordedPair) {
 func waitPairs(t testing.TB, dir string, n int) (all []recordedPair) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%d records", n), func() (string, bool) {
-		all = pairs(t, dir)
+		all = pairsOf(t, dir)
 		return fmt.Sprintf("there are %d", len(all)), len(all) >= n
 	})
 	if len(all) != n {

@@ -14,15 +14,17 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/pairs"
 	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
+	"github.com/caddy-rehearsal/rehearsal/teehandler/internal/comparison"
 )
 
 // exchanger is one way to reach a shadow.
 type exchanger interface {
 	// exchange sends a copy and returns the status of the response, which it has
-	// read and thrown away.
-	exchange(copied *snapshot, deadline time.Time) (status int, err error)
+	// read and thrown away, unless it is kept.
+	exchange(copied *snapshot, deadline time.Time, kept *keptResponse) (status int, err error)
 
 	// close returns up what is kept for further copies.
 	close()
@@ -39,12 +41,14 @@ const mostRest = 250 * time.Millisecond
 
 // shadow is one of the systems that get copies.
 type shadow struct {
-	tee, name string
-	exchanger exchanger
-	queue     *queue
-	metrics   *shadowMetrics
-	logger    *zap.Logger
-	troubles  *metrics.Throttle
+	tee, name  string
+	side       pairs.Side             // in comparisons
+	comparison *comparison.Comparison // nil: there are none
+	exchanger  exchanger
+	queue      *queue
+	metrics    *shadowMetrics
+	logger     *zap.Logger
+	troubles   *metrics.Throttle
 }
 
 // provisionShadows makes the shadows of the configuration.
@@ -74,7 +78,10 @@ func (h *Handler) provisionShadows(ctx caddy.Context, repl *caddy.Replacer) erro
 		}
 		h.addShadow(name, newHandleShadow(routes))
 	}
-	return nil
+	if h.Compare == nil {
+		return nil
+	}
+	return h.addNoise(repl, trust)
 }
 
 func (h *Handler) addShadow(name string, e exchanger) {
@@ -132,9 +139,10 @@ func (s *shadow) accept(copied *snapshot, deadline time.Time) {
 	copied.share()
 	unfinished.Add(1)
 	if !s.queue.offer(job{copied: copied, deadline: deadline}) {
-		copied.release()
 		s.trouble("dropping copies: too many are waiting", nil)
 		s.metrics.count(droppedQueue)
+		copied.exchange.Fail(s.side, outcomeNames[droppedQueue])
+		copied.release()
 		unfinished.Add(-1)
 	}
 }
@@ -154,11 +162,16 @@ func (s *shadow) send(j job) (late bool) {
 	if !start.Before(j.deadline) {
 		s.trouble("copy waited too long", nil)
 		s.metrics.count(timedOut)
+		j.copied.exchange.Fail(s.side, outcomeNames[timedOut])
 		return false
 	}
 	s.metrics.inFlight.Inc()
-	status, err := s.contained(j)
+	kept := s.keeps(j.copied)
+	status, err := s.contained(j, kept)
 	s.metrics.inFlight.Dec()
+	if kept != nil {
+		s.hand(j.copied.exchange, kept, start, err)
+	}
 	if err != nil {
 		failed := failedWith(err)
 		s.trouble("sending copy", err)
@@ -171,13 +184,13 @@ func (s *shadow) send(j job) (late bool) {
 }
 
 // contained keeps a panic of the shadow's handlers from ending Caddy.
-func (s *shadow) contained(j job) (status int, err error) {
+func (s *shadow) contained(j job, kept *keptResponse) (status int, err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &panicError{value: value, stack: debug.Stack()}
 		}
 	}()
-	return s.exchanger.exchange(j.copied, j.deadline)
+	return s.exchanger.exchange(j.copied, j.deadline, kept)
 }
 
 // retire lets what was accepted finish, and then closes the connections.

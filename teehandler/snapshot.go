@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/pairs"
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
@@ -27,6 +28,11 @@ type snapshot struct {
 	trailer http.Header
 
 	origin *origin // for shadows made of handlers
+
+	// where the responses are compared
+	lines    []byte          // of the header as the client sent it
+	old      *keptResponse   // the primary's
+	exchange *pairs.Exchange // nil: they are not
 
 	memory   *memory
 	held     int64 // bytes of memory, changed by one owner at a time
@@ -65,7 +71,7 @@ func (h *Handler) snapshot(r *http.Request, target string) *snapshot {
 	if h.rewrites() {
 		header, named = h.rewrite(r, s, named), nil
 	}
-	if len(h.To) > 0 {
+	if len(h.To) > 0 || h.Compare != nil && h.Compare.Noise != "" {
 		s.fields = appendFields(s.fields[:0], header, named)
 		s.fields = appendField(s.fields, markField, h.name)
 		s.keep(len(s.fields))
@@ -124,9 +130,9 @@ func (s *snapshot) release() {
 		}
 		bodies.Put(s.bodyPool)
 	}
-	fields := s.fields[:0]
-	*s = snapshot{fields: fields}
-	if cap(fields) <= maxPooledBody {
+	fields, lines := s.fields[:0], s.lines[:0]
+	*s = snapshot{fields: fields, lines: lines}
+	if cap(fields)+cap(lines) <= maxPooledBody {
 		snapshots.Put(s)
 	}
 }

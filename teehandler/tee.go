@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,6 +25,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 	"github.com/caddy-rehearsal/rehearsal/internal/record"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/teehandler/internal/comparison"
 )
 
 func init() {
@@ -111,17 +113,28 @@ type Handler struct {
 	// they are not.
 	Record *record.Options `json:"record,omitempty"`
 
-	name     string
-	sampler  *sampler
-	maxBody  int64
-	memory   *memory
-	timeout  time.Duration
-	shadows  []*shadow
-	recorder *record.Recorder // nil: nothing is recorded
-	duration prometheus.Observer
-	logger   *zap.Logger
-	largeLog *metrics.Throttle
-	shutdown *shutdown
+	// What the shadows respond is compared with what the primary does. Tees of
+	// one name count together. Default: it is thrown away.
+	Compare *comparison.Options `json:"compare,omitempty"`
+
+	// The path under which the site serves a page with the differences that
+	// `compare` finds, like `/_tee`. Who can reach it can read them, and reset
+	// the counts. Default: none.
+	Admin string `json:"admin,omitempty"`
+
+	name       string
+	sampler    *sampler
+	maxBody    int64
+	memory     *memory
+	timeout    time.Duration
+	shadows    []*shadow
+	recorder   *record.Recorder       // nil: nothing is recorded
+	comparison *comparison.Comparison // nil: nothing is compared
+	named      *atomic.Bool           // only requests for certain hosts come here
+	duration   prometheus.Observer
+	logger     *zap.Logger
+	largeLog   *metrics.Throttle
+	shutdown   *shutdown
 
 	handleSegments []*caddyfile.Dispenser
 }
@@ -173,7 +186,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	h.memory = &memory{limit: max(maxHeld, h.maxBody)}
 	h.largeLog = metrics.NewThrottle(time.Minute)
-	h.shutdown = new(shutdown)
+	h.shutdown, h.named = new(shutdown), new(atomic.Bool)
 	if err := h.HeaderUp.Provision(ctx); err != nil {
 		return fmt.Errorf("header_up: %v", err)
 	}
@@ -187,7 +200,10 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.provisionShadows(ctx, repl); err != nil {
 		return err
 	}
-	return h.openRecorder(ctx)
+	if err := h.openRecorder(ctx); err != nil {
+		return err
+	}
+	return h.openComparison(ctx)
 }
 
 var errNothing = errors.New("no shadow: give a URL, a handle block or record")
@@ -198,6 +214,8 @@ func (h *Handler) check() error {
 	switch {
 	case len(h.To) == 0 && len(h.Handle) == 0 && h.Record == nil:
 		return errNothing
+	case h.Compare != nil && len(h.To) == 0 && len(h.Handle) == 0:
+		return errNothingToCompare
 	case h.Timeout < 0:
 		return fmt.Errorf("timeout %v is negative", time.Duration(h.Timeout))
 	case h.Concurrency < 0:
@@ -220,6 +238,9 @@ func (h *Handler) Cleanup() error {
 	for _, s := range h.shadows {
 		s.retire()
 	}
+	if h.comparison != nil {
+		h.comparison.Release()
+	}
 	if h.recorder == nil {
 		return nil
 	}
@@ -229,6 +250,9 @@ func (h *Handler) Cleanup() error {
 // ServeHTTP copies and records the request if it is among those chosen, and lets
 // the primary serve it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if path, ok := h.adminPath(r); ok {
+		return h.serveAdmin(w, r, path)
+	}
 	if !h.sampler.wants(r) {
 		return next.ServeHTTP(w, r)
 	}
@@ -243,15 +267,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		if !recorded {
 			return next.ServeHTTP(w, r)
 		}
-		return h.serveWatched(w, r, next, nil)
+		return h.serveWatched(w, r, next, nil, nil)
 	}
 	copied := h.snapshot(r, target)
+	old := h.compares(copied, r)
 	if !h.complete(r) {
-		return h.serveWatched(w, r, next, copied)
+		return h.serveWatched(w, r, next, copied, old)
 	}
 	h.send(copied)
-	if recorded {
-		return h.serveWatched(w, r, next, nil)
+	if recorded || old != nil {
+		return h.serveWatched(w, r, next, nil, old)
 	}
 	return h.servePrimary(w, r, next)
 }
@@ -287,6 +312,7 @@ func (h *Handler) refuse(r *http.Request, target string) outcome {
 
 // send hands a complete copy to every shadow and releases it.
 func (h *Handler) send(copied *snapshot) {
+	h.beginExchange(copied)
 	deadline := time.Now().Add(h.timeout)
 	for _, s := range h.shadows {
 		s.accept(copied, deadline)

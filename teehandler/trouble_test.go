@@ -223,7 +223,7 @@ func TestQueueOverflowIsDroppedAndCounted(t *testing.T) {
 // slowExchanger takes until the deadline.
 type slowExchanger struct{ exchanges int }
 
-func (e *slowExchanger) exchange(_ *snapshot, deadline time.Time) (int, error) {
+func (e *slowExchanger) exchange(_ *snapshot, deadline time.Time, _ *keptResponse) (int, error) {
 	e.exchanges++
 	time.Sleep(time.Until(deadline))
 	return 0, context.DeadlineExceeded
@@ -258,7 +258,7 @@ type lateExchanger struct {
 	begins map[time.Time]int
 }
 
-func (e *lateExchanger) exchange(_ *snapshot, deadline time.Time) (int, error) {
+func (e *lateExchanger) exchange(_ *snapshot, deadline time.Time, _ *keptResponse) (int, error) {
 	e.mu.Lock()
 	e.begins[time.Now()]++
 	e.mu.Unlock()

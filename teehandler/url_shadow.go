@@ -80,7 +80,7 @@ const smallBody = 16 << 10
 
 var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
-func (s *urlShadow) exchange(copied *snapshot, deadline time.Time) (int, error) {
+func (s *urlShadow) exchange(copied *snapshot, deadline time.Time, kept *keptResponse) (int, error) {
 	buf := heads.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= maxPooledBody {
@@ -97,7 +97,13 @@ func (s *urlShadow) exchange(copied *snapshot, deadline time.Time) (int, error) 
 		req.Body, req.Tail = nil, nil
 	}
 	*buf = req.Head
-	resp, err := s.pool.exchange(&req, deadline, nil)
+	if kept == nil {
+		resp, err := s.pool.exchange(&req, deadline, nil)
+		return resp.Status, err
+	}
+	req.MaxBody = max(req.MaxBody, int64(kept.capture.MaxBody)+1)
+	resp, err := s.pool.exchange(&req, deadline, &kept.capture)
+	kept.received(&resp)
 	return resp.Status, err
 }
 

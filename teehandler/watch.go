@@ -12,20 +12,21 @@ import (
 )
 
 // watch follows a request whose copy has to wait for its body or for the
-// primary's status, or that is recorded. In the end it has sent the copy or
-// dropped it, and added the record.
+// primary's status, or that is recorded or compared. In the end it has sent the
+// copy or dropped it, added the record, and handed over the response.
 type watch struct {
 	handler  *Handler
 	copied   *snapshot       // nil if there is none, or it was sent
 	body     *capture        // nil if the copy has no body to wait for
 	response *responseWriter // nil if nobody asks how the primary responds
 	record   *conversation   // nil if it is not recorded
+	old      *keptResponse   // nil if it is not compared
 	control  *http.ResponseController
 }
 
 // serveWatched lets the primary serve a request while it is watched.
-func (h *Handler) serveWatched(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, copied *snapshot) error {
-	watch := &watch{handler: h, copied: copied, control: http.NewResponseController(w)}
+func (h *Handler) serveWatched(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, copied *snapshot, old *keptResponse) error {
+	watch := &watch{handler: h, copied: copied, old: old, control: http.NewResponseController(w)}
 	reason, primary := none, errAborted
 	original := r.Body
 	defer func() {
@@ -53,8 +54,12 @@ func (t *watch) start(w http.ResponseWriter, r *http.Request) http.ResponseWrite
 		}
 	}
 	switch {
+	case t.record != nil && t.old != nil:
+		t.response = watchResponse(w, r, t.record, t.old)
 	case t.record != nil:
 		t.response = watchResponse(w, r, t.record)
+	case t.old != nil:
+		t.response = watchResponse(w, r, t.old)
 	case len(t.handler.OnlyStatus) > 0:
 		t.response = watchResponse(w, r)
 	default:
@@ -111,11 +116,13 @@ func (t *watch) end(reason outcome, primary error) {
 		t.handler.drop(cmp.Or(reason, unread, droppedStatus))
 		t.copied.release()
 	}
-	if t.record == nil {
-		return
-	}
-	if errors.Is(primary, errAborted) {
+	if t.response != nil && errors.Is(primary, errAborted) {
 		t.response.end(primary)
 	}
-	t.record.close(t.handler.wanted(t.response.final(primary)))
+	if t.record != nil {
+		t.record.close(t.handler.wanted(t.response.final(primary)))
+	}
+	if t.old != nil {
+		t.old.deliver()
+	}
 }

@@ -7,6 +7,7 @@
 package page
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
 )
@@ -20,4 +21,18 @@ func Send(w http.ResponseWriter, status int, mediaType string, body []byte) {
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
+}
+
+// SendJSON answers with a value, whose encoding cannot fail.
+func SendJSON(w http.ResponseWriter, status int, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte("{}")
+	}
+	Send(w, status, "application/json; charset=utf-8", body)
+}
+
+// SendError answers with an error, as {"error": text}.
+func SendError(w http.ResponseWriter, status int, err error) {
+	SendJSON(w, status, map[string]string{"error": err.Error()})
 }

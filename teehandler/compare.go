@@ -1,0 +1,140 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/compare"
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/pairs"
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
+	"github.com/caddy-rehearsal/rehearsal/teehandler/internal/comparison"
+)
+
+var (
+	errNothingToCompare = errors.New("compare needs a shadow: give a URL or a handle block")
+	errOtherName        = errors.New("from this machine the page is reached by an IP address, as localhost, or by a name that the site's address has")
+	errNothingToShow    = errors.New("admin shows what compare finds: there is no compare")
+)
+
+// reasonPrimary is counted for pairs whose primary has no response that the tee
+// could see whole: it broke off, the client left, or the error routes answered.
+const reasonPrimary = "primary"
+
+func (h *Handler) parseCompare(d *caddyfile.Dispenser) (err error) {
+	if h.Compare, err = comparison.ParseOption(d); err != nil {
+		return err
+	}
+	if text := h.Compare.Noise; text != "" && !strings.Contains(text, "{") {
+		if _, err := parseAddress(text); err != nil {
+			return d.Errf("parsing noise '%s': %v", text, err)
+		}
+	}
+	return nil
+}
+
+// addNoise adds the shadow that measures noise behind those that are compared.
+func (h *Handler) addNoise(repl *caddy.Replacer, trust *tls.Config) error {
+	for i, s := range h.shadows {
+		s.side = pairs.NewSystem(i)
+	}
+	if h.Compare.Noise == "" {
+		return nil
+	}
+	address, err := repl.ReplaceOrErr(h.Compare.Noise, true, true)
+	if err != nil {
+		return fmt.Errorf("compare: noise '%s': %v", h.Compare.Noise, err)
+	}
+	twin, err := h.newURLShadow(address, trust)
+	if err != nil {
+		return fmt.Errorf("compare: noise '%s': %v", address, err)
+	}
+	h.addShadow(address, twin)
+	h.shadows[len(h.shadows)-1].side = pairs.Twin
+	return nil
+}
+
+// openComparison makes the comparison of all shadows but the one that measures
+// noise.
+func (h *Handler) openComparison(ctx caddy.Context) (err error) {
+	if h.Compare == nil {
+		if h.Admin != "" {
+			return errNothingToShow
+		}
+		return nil
+	}
+	if err := checkAdmin(h.Admin); err != nil {
+		return fmt.Errorf("admin: %v", err)
+	}
+	var names []string
+	for _, s := range h.shadows {
+		if s.side != pairs.Twin {
+			names = append(names, s.name)
+		}
+	}
+	if h.comparison, err = comparison.Open(ctx, h.name, names, h.Compare, h.timeout); err != nil {
+		return fmt.Errorf("compare: %w", err)
+	}
+	for _, s := range h.shadows {
+		s.comparison = h.comparison
+	}
+	return nil
+}
+
+// compares has the responses to a copy compared, if it is among those that are.
+// It looks at the request while no handler behind the tee can have changed it.
+func (h *Handler) compares(copied *snapshot, r *http.Request) *keptResponse {
+	if h.comparison == nil || !h.comparison.Wants() {
+		return nil
+	}
+	copied.lines = appendField(copied.lines[:0], "Host", r.Host)
+	copied.lines = compare.AppendHeader(copied.lines, r.Header)
+	copied.keep(len(copied.lines))
+	copied.old = newKept(h.comparison)
+	return copied.old
+}
+
+// beginExchange begins the comparison of a complete copy.
+func (h *Handler) beginExchange(copied *snapshot) {
+	if copied.old == nil {
+		return
+	}
+	copied.exchange = h.comparison.Begin(&pairs.Request{
+		ID: fmt.Sprintf("%016x", rand.Uint64()), Method: []byte(copied.method), Target: []byte(copied.target),
+		Header: copied.lines, Body: copied.body,
+	})
+	copied.old.exchange = copied.exchange
+}
+
+// keeps returns what keeps the response to a copy that is compared.
+func (s *shadow) keeps(copied *snapshot) *keptResponse {
+	if copied.exchange == nil {
+		return nil
+	}
+	return newKept(s.comparison)
+}
+
+// hand hands over what a shadow has responded, or why it has not.
+func (s *shadow) hand(x *pairs.Exchange, k *keptResponse, begun time.Time, err error) {
+	defer k.release()
+	if err != nil {
+		if failed := failedWith(err); failed == timedOut || k.status == 0 {
+			x.Fail(s.side, outcomeNames[failed])
+			return
+		}
+		k.err = http1.KindOf(err).String()
+	}
+	r := k.response()
+	r.Time, r.Duration = begun, time.Since(begun)
+	x.Respond(s.side, r)
+}

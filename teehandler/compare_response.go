@@ -1,0 +1,152 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package teehandler
+
+import (
+	"bytes"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/compare"
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/pairs"
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
+	"github.com/caddy-rehearsal/rehearsal/teehandler/internal/comparison"
+)
+
+// keptResponse is a response that is to be compared: the primary's, in passing,
+// or a shadow's.
+type keptResponse struct {
+	comparison *comparison.Comparison
+	exchange   *pairs.Exchange // of the primary's; nil if there is none
+	begun      time.Time
+
+	mu       sync.Mutex // handlers of a shadow may leave goroutines behind that write
+	over     bool
+	capture  http1.Capture // its Head has no status line where a handler responds
+	status   int
+	size     int64
+	duration time.Duration
+	held     int
+	shed     bool
+	unpooled bool // a goroutine may write still
+	typed    bool // the handler said of which type the body is
+	err      string
+}
+
+var kepts = sync.Pool{New: func() any { return new(keptResponse) }}
+
+func newKept(c *comparison.Comparison) *keptResponse {
+	k := kepts.Get().(*keptResponse)
+	k.comparison = c
+	k.capture.MaxBody = c.MaxBody()
+	k.begun = time.Now()
+	return k
+}
+
+// release ends the use.
+func (k *keptResponse) release() {
+	k.comparison.Hold(-k.held)
+	capture := k.capture
+	if k.unpooled || cap(capture.Head) > maxPooledBody || cap(capture.Body) > maxPooledBody || cap(capture.Trailers) > maxPooledBody {
+		return
+	}
+	*k = keptResponse{capture: http1.Capture{Head: capture.Head[:0], Body: capture.Body[:0], Trailers: capture.Trailers[:0]}}
+	kepts.Put(k)
+}
+
+// received takes over what came over a connection.
+func (k *keptResponse) received(resp *http1.Response) {
+	k.status, k.size = resp.Status, resp.BodySize
+	if resp.Status != 0 && !resp.Whole {
+		k.size++ // there is more than was read
+	}
+	_, k.capture.Head, _ = bytes.Cut(k.capture.Head, []byte("\n"))
+}
+
+// completed is called behind end for a shadow made of handlers, which may have
+// been stopped since they wrote too much. What they write still is not kept.
+func (k *keptResponse) completed(stopped bool) {
+	if stopped {
+		k.err = ""
+		k.size++
+	}
+	k.unpooled = true
+}
+
+// head implements consumer.
+func (k *keptResponse) head(status int, header http.Header) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.over {
+		return
+	}
+	k.status = status
+	k.capture.Head = compare.AppendHeader(k.capture.Head, header)
+	_, k.typed = header["Content-Type"]
+	k.typed = k.typed || len(header["Content-Encoding"]) > 0
+}
+
+// body implements consumer.
+func (k *keptResponse) body(part []byte) (more bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.over || k.shed {
+		return false
+	}
+	part = part[:min(len(part), k.capture.MaxBody-len(k.capture.Body))]
+	if len(k.capture.Body)+len(part) > k.held+maxPooledBody && !k.hold(len(part)) {
+		k.shed = true
+		return false
+	}
+	k.capture.Body = append(k.capture.Body, part...)
+	return len(k.capture.Body) < k.capture.MaxBody
+}
+
+// hold takes of what all responses may take that are being kept. What is pooled
+// is not counted.
+func (k *keptResponse) hold(more int) bool {
+	more = max(more, maxPooledBody)
+	if !k.comparison.Hold(more) {
+		return false
+	}
+	k.held += more
+	return true
+}
+
+// end implements consumer.
+func (k *keptResponse) end(end *responseEnd) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.over = true
+	k.size, k.duration = end.size, end.duration
+	if end.err != nil {
+		k.err = end.err.Error()
+	}
+	k.capture.Trailers = compare.AppendHeader(k.capture.Trailers, end.trailer)
+	if k.status != 0 && !k.typed && len(k.capture.Body) > 0 { // the server finds out
+		k.capture.Head = http1.AppendField(k.capture.Head, "Content-Type", http.DetectContentType(k.capture.Body))
+	}
+}
+
+// response returns the response. It is valid until release.
+func (k *keptResponse) response() *compare.Response {
+	return &compare.Response{
+		Status: k.status, Header: k.capture.Head, Body: k.capture.Body, BodySize: k.size, Trailer: k.capture.Trailers,
+		Error: k.err, Time: k.begun, Duration: k.duration,
+	}
+}
+
+// deliver hands over the primary's response, if the copy has left.
+func (k *keptResponse) deliver() {
+	switch x := k.exchange; {
+	case k.err != "" || k.status == 0:
+		x.Fail(pairs.Old, reasonPrimary)
+	case k.shed:
+		x.Fail(pairs.Old, pairs.Shed)
+	default:
+		x.Respond(pairs.Old, k.response())
+	}
+	k.release()
+}

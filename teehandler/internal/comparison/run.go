@@ -1,0 +1,141 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package comparison
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/pairs"
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
+)
+
+// run is what was counted since the beginning or the last reset.
+type run struct {
+	shared *shared
+	since  time.Time
+
+	mu     sync.Mutex
+	closed bool
+	counts []*counts // by shadow, in the order in which they came
+	pools  map[string]*pairs.Pool
+}
+
+// counts are those of one shadow.
+type counts struct {
+	shadow   string
+	tally    *tally.Tally
+	examples examples
+	log      fieldLog
+	metrics  *shadowMetrics
+}
+
+func newRun(s *shared) *run {
+	return &run{shared: s, since: time.Now(), pools: make(map[string]*pairs.Pool)}
+}
+
+// pool returns the pool of tees that have the same shadows.
+func (r *run) pool(c *Comparison) *pairs.Pool {
+	key := strings.Join(c.shadows, "\n") + "\n" + c.patience.String()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.pools[key]
+	if p != nil {
+		return p
+	}
+	o := pairs.Options{Rules: r.shared.rules, Noise: r.shared.options.Noise != "", Timeout: c.patience}
+	all := make([]*counts, 0, len(c.shadows))
+	for _, shadow := range c.shadows {
+		n := r.of(shadow)
+		all = append(all, n)
+		o.Tallies = append(o.Tallies, n.tally)
+	}
+	saving := c.saving
+	o.Compared = func(system int, p *tally.Pair) {
+		real := all[system].compared(r.shared, p)
+		if real && saving != nil {
+			saving.save(system, p)
+		}
+	}
+	o.Skipped = func(system int, reason string) { all[system].metrics.count(reason) }
+	p = pairs.New(o)
+	if r.closed {
+		p.Close()
+	}
+	r.pools[key] = p
+	return p
+}
+
+// of returns the counts of a shadow. It is called with the lock.
+func (r *run) of(shadow string) *counts {
+	for _, n := range r.counts {
+		if n.shadow == shadow {
+			return n
+		}
+	}
+	n := &counts{
+		shadow:  shadow,
+		tally:   tally.New(tally.Options{Noise: r.shared.options.Noise != "", Live: true}),
+		metrics: newShadowMetrics(r.shared.tee, shadow),
+	}
+	r.counts = append(r.counts, n)
+	return n
+}
+
+// shadows returns the counts of all shadows.
+func (r *run) shadows() []*counts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]*counts(nil), r.counts...)
+}
+
+// close ends the pools. What waits in them still is compared beside.
+func (r *run) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for _, p := range r.pools {
+		go p.Close()
+	}
+}
+
+// compared counts and tells of a pair, and reports whether it differs in a field
+// in which the old system does not differ from itself.
+func (n *counts) compared(s *shared, p *tally.Pair) (real bool) {
+	for i := range p.Diff.Differences {
+		d := &p.Diff.Differences[i]
+		n.metrics.differs(d.Kind)
+		alone := !noisy(p, d.Field)
+		n.examples.see(s, p, d.Field, alone)
+		if alone {
+			real = true
+			n.log.say(s, n.shadow, p, d)
+		}
+	}
+	switch {
+	case p.Diff.Unequal || p.Noise != nil && p.Noise.Unequal:
+		n.metrics.count(resultUnequal)
+	case real:
+		n.metrics.count(resultDifferent)
+	case len(p.Diff.Differences) > 0:
+		n.metrics.count(resultNoise)
+	default:
+		n.metrics.count(resultEqual)
+	}
+	return real
+}
+
+// noisy reports whether the old system differs from itself in a field.
+func noisy(p *tally.Pair, field string) bool {
+	if p.Noise == nil {
+		return false
+	}
+	for i := range p.Noise.Differences {
+		if p.Noise.Differences[i].Field == field {
+			return true
+		}
+	}
+	return false
+}
