@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/compare"
-	"github.com/caddy-rehearsal/rehearsal/internal/compare/stats"
 )
 
 const (
@@ -51,7 +50,7 @@ type Rounds struct {
 	NewValue string `json:"new_value"`
 }
 
-func (r *Rounds) p() float64 { return stats.Fisher(r.New, r.Rounds, r.Twin, r.Rounds) }
+func (r *Rounds) p() float64 { return fisher(r.New, r.Rounds, r.Twin, r.Rounds) }
 
 // System is who is asked.
 type System byte

@@ -10,7 +10,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/compare"
-	"github.com/caddy-rehearsal/rehearsal/internal/compare/stats"
 	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 )
 
@@ -124,7 +123,7 @@ func (f *field) look() {
 	for f.B+f.C >= 16<<f.Looks && f.Looks < 50 {
 		f.Looks++
 		k := float64(f.Looks)
-		f.Adjusted = min(f.Adjusted, stats.SignTest(f.B, f.B+f.C)*math.Pi*math.Pi*k*k/6)
+		f.Adjusted = min(f.Adjusted, signTest(f.B, f.B+f.C)*math.Pi*math.Pi*k*k/6)
 	}
 }
 

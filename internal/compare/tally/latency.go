@@ -9,7 +9,6 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/compare/stats"
 )
 
 // latency counts the durations of both sides of each pair, and by how much new
@@ -111,7 +110,7 @@ func (l *latency) shift() Shift {
 	if n == 0 {
 		return Shift{}
 	}
-	low, high := stats.Ranks(n, 0.5)
+	low, high := ranks(n, 0.5)
 	return Shift{n, l.difference((n + 1) / 2), l.difference(max(1, low)), l.difference(min(n, high))}
 }
 
@@ -131,6 +130,6 @@ func (t *Tally) Bounds(percentile float64) (newLow, oldHigh time.Duration, ok bo
 	if float64(n)*(1-p) < leastBeyond-1e-9 || float64(n)*p < leastBeyond {
 		return 0, 0, false
 	}
-	low, high := stats.Ranks(n, p)
+	low, high := ranks(n, p)
 	return l.New.rank(low), l.Old.rank(high), true
 }

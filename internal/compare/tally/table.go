@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/compare"
-	"github.com/caddy-rehearsal/rehearsal/internal/compare/stats"
 	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 )
 
@@ -116,7 +115,7 @@ func (e *endpoints) row(name, path string, f *field, class Class) Row {
 		Endpoint: name, Field: path, Class: class, Kind: f.kind(), Requests: n, Differing: a, Noisy: min(n, f.S),
 		Share: float64(a) / float64(n), Old: f.Example.Old, New: f.Example.New, ID: f.Example.ID,
 	}
-	row.ShareLow, row.ShareHigh = stats.Share(a, n)
+	row.ShareLow, row.ShareHigh = shareBounds(a, n)
 	if class.Counts() {
 		row.OnlyWhere = e.explain(f)
 	}
@@ -183,7 +182,7 @@ func (f *field) test(live bool) (p float64, able bool) {
 		return f.Adjusted, f.Looks > 0
 	}
 	n := f.alone() + f.C
-	return stats.SignTest(f.alone(), n), math.Exp2(-float64(n)) <= falseRate
+	return signTest(f.alone(), n), math.Exp2(-float64(n)) <= falseRate
 }
 
 // accepted returns the greatest probability that proves a field, among all
@@ -197,7 +196,7 @@ func (t *Tally) accepted() float64 {
 			}
 		}
 	}
-	return stats.Discoveries(ps, falseRate)
+	return discoveries(ps, falseRate)
 }
 
 // matches reports whether a collapsed path stands for another.

@@ -1,18 +1,16 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stats has the tests and intervals that decide whether a difference
-// means anything.
-package stats
+package tally
 
 import (
 	"math"
 	"slices"
 )
 
-// SignTest returns the probability that of n fair coins b or more show heads.
+// signTest returns the probability that of n fair coins b or more show heads.
 // Below the half, where it is never small, it returns 1.
-func SignTest(b, n int64) float64 {
+func signTest(b, n int64) float64 {
 	if 2*b <= n {
 		return 1
 	}
@@ -25,9 +23,9 @@ func SignTest(b, n int64) float64 {
 	return min(1, math.Exp(log+math.Log(sum)))
 }
 
-// Fisher returns the probability, in Fisher's exact test, of x or more of n
+// fisher returns the probability, in fisher's exact test, of x or more of n
 // against the y of m, if both came from one source.
-func Fisher(x, n, y, m int64) float64 {
+func fisher(x, n, y, m int64) float64 {
 	p, both := 0.0, x+y
 	all := logChoose(n+m, both)
 	for k := x; k <= min(n, both); k++ {
@@ -45,10 +43,10 @@ func logChoose(n, k int64) float64 {
 	return a - b - c
 }
 
-// Discoveries returns the greatest of the probabilities that Benjamini and
+// discoveries returns the greatest of the probabilities that Benjamini and
 // Hochberg's procedure accepts at the rate q of false ones, -1 if none. It
 // sorts ps.
-func Discoveries(ps []float64, q float64) float64 {
+func discoveries(ps []float64, q float64) float64 {
 	slices.Sort(ps)
 	for i, p := range slices.Backward(ps) {
 		if p <= q*float64(i+1)/float64(len(ps)) {
@@ -61,8 +59,8 @@ func Discoveries(ps []float64, q float64) float64 {
 // z is the 97.5 % quantile of the normal distribution: intervals are of 95 %.
 const z = 1.959964
 
-// Share returns Wilson's 95 % interval of a share of a in n.
-func Share(a, n int64) (low, high float64) {
+// shareBounds returns Wilson's 95 % interval of a share of a in n.
+func shareBounds(a, n int64) (low, high float64) {
 	if n == 0 {
 		return 0, 1
 	}
@@ -72,9 +70,9 @@ func Share(a, n int64) (low, high float64) {
 	return max(0, (middle-half)/(1+z*z/size)), min(1, (middle+half)/(1+z*z/size))
 }
 
-// Ranks returns between which of n sorted values, counted from 1, the quantile
+// ranks returns between which of n sorted values, counted from 1, the quantile
 // p lies at 95 %; 0 and n+1 stand for no bound.
-func Ranks(n int64, p float64) (low, high int64) {
+func ranks(n int64, p float64) (low, high int64) {
 	middle, half := float64(n)*p, z*math.Sqrt(float64(n)*p*(1-p))
 	return max(0, int64(math.Floor(middle-half))), min(n+1, int64(math.Ceil(middle+half)))
 }
