@@ -34,8 +34,8 @@ func (l *lab) generate(read func(string) (turn, error), command ...string) (turn
 }
 
 // peakMemory watches what a process and its children hold in RAM, until the
-// function that it returns is called, which gives the most. What the kernel
-// tells at the end of a process contains the memory of the one it came from.
+// function that it returns is called, which returns the most. What the kernel
+// reports at the end of a process contains the memory of the one it came from.
 func peakMemory(pid int) func() int64 {
 	done, peak := make(chan struct{}), make(chan int64)
 	go func() {

@@ -47,7 +47,7 @@ func (l *lab) close() {
 	os.RemoveAll(l.dir)
 }
 
-// file writes a file into the lab and gives its path.
+// file writes a file into the lab and returns its path.
 func (l *lab) file(name, content string) (string, error) {
 	path := filepath.Join(l.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -56,7 +56,7 @@ func (l *lab) file(name, content string) (string, error) {
 	return path, os.WriteFile(path, []byte(content), 0o644)
 }
 
-// freeAddr gives a loopback address whose port was free a moment ago.
+// freeAddr returns a loopback address whose port was free a moment ago.
 func freeAddr() (string, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -66,7 +66,7 @@ func freeAddr() (string, error) {
 	return ln.Addr().String(), nil
 }
 
-// machine says in a line what the figures were measured on.
+// machine returns in a line what the figures were measured on.
 func machine() string {
 	model := "unknown processor"
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {

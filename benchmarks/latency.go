@@ -92,7 +92,7 @@ type exactness struct {
 // warmUp is how long a run goes on before it counts: its connections open then.
 const warmUp = 2
 
-// exactness loads a server at a rate. Of p99 it gives the median and the worst
+// exactness loads a server at a rate. Of p99 it returns the median and the worst
 // of the seconds, without those in which the connections open and the last.
 func (l *lab) exactness(s *server, connections int, rate int64) (exactness, error) {
 	_, letGo, err := hold(s, connections)
@@ -144,7 +144,7 @@ func column(name, title string) ([]float64, error) {
 // notAllAnswered is caddy replay's exit status when a request had no answer.
 const notAllAnswered = 3
 
-// replay runs caddy replay on a URL and gives what it reports of it.
+// replay runs caddy replay on a URL and returns what it reports of it.
 func (l *lab) replay(url string, connections int, options ...string) (target, error) {
 	command := append([]string{l.caddy, "replay", url, "-c", fmt.Sprint(connections), "--report", "json", "-q"}, options...)
 	command = l.on(clientHalf, command...)

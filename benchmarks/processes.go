@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// family gives a process and its children.
+// family returns a process and its children.
 func family(pid int) []int {
 	pids := []int{pid}
 	children, _ := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", pid))

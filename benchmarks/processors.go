@@ -21,7 +21,7 @@ const (
 	clientHalf
 )
 
-// processors gives the numbers of those that a side has.
+// processors returns the numbers of those that a side has.
 func (l *lab) processors(h half) []string {
 	all := usable()
 	switch {
@@ -33,7 +33,7 @@ func (l *lab) processors(h half) []string {
 	return all[len(all)/2:]
 }
 
-// usable gives the processors that this process may use, which proc(5)'s status
+// usable returns the processors that this process may use, which proc(5)'s status
 // lists like 0-3,8.
 func usable() (all []string) {
 	status, _ := os.ReadFile("/proc/self/status")
@@ -57,7 +57,7 @@ func (l *lab) on(h half, command ...string) []string {
 	return append([]string{"taskset", "-c", strings.Join(l.processors(h), ",")}, command...)
 }
 
-// split says who has which processors.
+// split returns in words who has which processors.
 func (l *lab) split() string {
 	if slices.Equal(l.processors(serverHalf), l.processors(clientHalf)) {
 		return "servers and load generators share the processors"

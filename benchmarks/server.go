@@ -166,7 +166,7 @@ func (l *lab) stopServers() {
 // url of a path at the server.
 func (s *server) url(path string) string { return "http://" + s.addr + path }
 
-// processes gives the server's process and its children: nginx works in those.
+// processes returns the server's process and its children: nginx works in those.
 func (s *server) processes() []int { return family(s.cmd.Process.Pid) }
 
 // cpu is the processor time that the server has used.

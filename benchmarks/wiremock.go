@@ -88,7 +88,7 @@ func simulatorBesideWireMock(l *lab) error {
 	return nil
 }
 
-// installWireMock gives the path of the jar.
+// installWireMock returns the path of the jar.
 func (l *lab) installWireMock() (string, error) {
 	npm := exec.Command("npm", "install", "--no-audit", "--no-fund", "--prefix", l.dir, wiremockPackage)
 	if out, err := npm.CombinedOutput(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	_ "github.com/caddyserver/caddy/v2/modules/standard" // what a user's Caddy has
 )
 
@@ -30,7 +32,7 @@ type Server struct {
 }
 
 // Ports of tests lie below those that systems give to clients, each test
-// process begins elsewhere, and none gives a port twice: Caddys that listen on
+// process begins elsewhere, and none uses a port twice: Caddys that listen on
 // the same one share it without an error.
 const (
 	lowestPort = 10_000
@@ -39,7 +41,7 @@ const (
 
 var given atomic.Int64
 
-// Addr gives a loopback address with a port that nobody has.
+// Addr returns a loopback address with a port that nobody has.
 func Addr(t testing.TB) string {
 	t.Helper()
 	for range ports {
@@ -84,7 +86,7 @@ func (s *Server) Reload(caddyfile string) {
 	}
 }
 
-// TryReload loads another Caddyfile and returns what Caddy says of it.
+// TryReload loads another Caddyfile and returns the error of that.
 func (s *Server) TryReload(caddyfile string) error {
 	config, err := Adapt(caddyfile)
 	if err != nil {
@@ -159,7 +161,7 @@ func object(parent map[string]any, key string) map[string]any {
 	return child
 }
 
-// Adapt turns a Caddyfile into Caddy's JSON, or says what is wrong with it.
+// Adapt returns a Caddyfile as Caddy's JSON.
 func Adapt(caddyfile string) ([]byte, error) {
 	adapter := caddyconfig.GetAdapter("caddyfile")
 	config, _, err := adapter.Adapt([]byte(caddyfile), map[string]any{"filename": "Caddyfile"})
@@ -178,4 +180,25 @@ func Validate(caddyfile string) error {
 		return fmt.Errorf("decoding config: %v", err)
 	}
 	return caddy.Validate(&parsed)
+}
+
+// AsCaddy in the environment of a test's binary makes it the caddy command, if
+// its TestMain calls BecomeCaddy.
+const AsCaddy = "REHEARSAL_AS_CADDY=1"
+
+// BecomeCaddy runs the caddy command in place of the tests if the environment
+// says so, and does not return then.
+func BecomeCaddy() {
+	if os.Getenv("REHEARSAL_AS_CADDY") != "" {
+		caddycmd.Main()
+		os.Exit(0)
+	}
+}
+
+// Command returns the test's binary as a Caddy: a process of its own, to be ended
+// in whatever way, at the latest with the test.
+func Command(t testing.TB, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...) //nolint:gosec // the test itself
+	cmd.Env = append(os.Environ(), AsCaddy)
+	return cmd
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// get gives the body of an answer, or the error that there was instead.
+// get returns the body of a response, or the error that there was instead.
 func get(addr string) string {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Get("http://" + addr + "/")

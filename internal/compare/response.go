@@ -3,7 +3,7 @@
 
 // Package compare finds what differs between two responses to one request, by
 // meaning rather than by bytes. Whether a difference means anything is decided
-// in its folder tally. It knows no Caddy and no HTTP server.
+// in package tally. It knows no Caddy and no HTTP server.
 package compare
 
 import (
@@ -21,7 +21,7 @@ type Response struct {
 	// BodySize is how many bytes were sent: more than Body has, if it was cut
 	// when it was kept. 0 stands for all of Body.
 	BodySize int64
-	// Error says how the response broke off, if it did.
+	// Error is how the response broke off, if it did.
 	Error string
 	// Time is when the request was sent. Without it no value counts as a time
 	// near its request.

@@ -33,7 +33,7 @@ type Options struct {
 
 const defaultMaxBody = 16 << 20
 
-// Rules say what counts as a difference. They never change, so that many
+// Rules are what counts as a difference. They never change, so that many
 // goroutines may share them.
 type Rules struct {
 	headers      map[string]treatment

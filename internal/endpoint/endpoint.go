@@ -1,8 +1,8 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package endpoint has the rule by which requests are told to be of one kind:
-// method, path template, and the name of the operation in GraphQL.
+// Package endpoint has the rule by which requests are of one kind: method, path
+// template, and the name of the operation in GraphQL.
 package endpoint
 
 import (

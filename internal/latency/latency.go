@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package latency is how long an answer takes: a fixed time or a distribution,
+// Package latency is how long a response takes: a fixed time or a distribution,
 // its forms as text and JSON, and drawing from it.
 //
 // Every form is drawn by its quantile function from one uniform number. So a
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Latency is how long an answer takes. The zero value is no time at all.
+// Latency is how long a response takes. The zero value is no time at all.
 //
 // As text it has one of these forms; times are Go durations, `0` needs no unit:
 //
@@ -36,10 +36,10 @@ type Latency struct {
 
 // form is one kind of latency.
 type form interface {
-	// quantile gives, in nanoseconds, the latency that the share u of all
+	// quantile returns, in nanoseconds, the latency that the share u of all
 	// draws stays below; u is above 0 and below 1.
 	quantile(u float64) float64
-	// String gives the text that Parse reads.
+	// String returns the text that Parse reads.
 	String() string
 }
 
@@ -51,7 +51,7 @@ func Fixed(d time.Duration) Latency {
 	return Latency{fixed(d)}
 }
 
-// IsZero tells whether every draw is 0.
+// IsZero reports whether every draw is 0.
 func (l Latency) IsZero() bool { return l.form == nil }
 
 // Sample draws a latency.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// draws gives n sorted draws from a seeded source.
+// draws returns n sorted draws from a seeded source.
 func draws(t *testing.T, text string, n int) []time.Duration {
 	t.Helper()
 	l, err := Parse(text)

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Random is the runtime's own source: every run differs. Any number of
+// Random returns the runtime's own source: every run differs. Any number of
 // goroutines may draw from it without waiting for one another.
 func Random() rand.Source { return runtimeSource{} }
 
@@ -16,7 +16,7 @@ type runtimeSource struct{}
 
 func (runtimeSource) Uint64() uint64 { return rand.Uint64() }
 
-// Seeded is a source that gives the same numbers every run. Any number of
+// Seeded returns a source of the same numbers in every run. Any number of
 // goroutines may draw from it without waiting for one another; which of them
 // gets which number is up to them.
 func Seeded(seed uint64) rand.Source {

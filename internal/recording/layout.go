@@ -3,7 +3,7 @@
 
 package recording
 
-// A layout says where the fields of a table lie within it, by their order in
+// layout is where the fields of a table lie within it, by their order in
 // recording.fbs. Every record has the same layout, with a field that is not
 // there left out of the table's vtable; 8-byte fields lie at 4 + 8n because a
 // table starts 4 bytes after a multiple of 8.

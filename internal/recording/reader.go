@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+
+	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/fb"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/frame"
@@ -40,10 +43,10 @@ type Reader struct {
 	count   int64
 	err     error
 
-	table    fb.Request
-	answer   fb.Response
-	request  Request
-	response Response
+	table         fb.Request // in the buffer
+	responseTable fb.Response
+	request       Request
+	response      Response
 }
 
 // NewReader reads a recording from r, whether it is in LZ4 frames or plain.
@@ -178,3 +181,84 @@ func (r *Reader) unreadable(err error) error {
 	}
 	return r.damage(err)
 }
+
+// decode fills the request from the verified bytes in the buffer.
+func (r *Reader) decode() {
+	t := &r.table
+	t.Init(r.buffer, flatbuffers.GetUOffsetT(r.buffer))
+	r.request = Request{
+		ID:       t.Id(),
+		Method:   t.Method(),
+		URI:      t.Uri(),
+		Headers:  withoutEmptyLine(t.Headers()),
+		Body:     t.BodyBytes(),
+		TimeNS:   t.TimeNs(),
+		Scheme:   t.Scheme(),
+		Host:     t.Host(),
+		Proto:    t.Proto(),
+		Remote:   t.Remote(),
+		BodySize: t.BodySize(),
+		Trailers: t.Trailers(),
+		Error:    t.Error(),
+	}
+	response := t.Response(&r.responseTable)
+	if response == nil {
+		return
+	}
+	r.response = Response{
+		Status:     int(response.Status()),
+		Headers:    withoutEmptyLine(response.Headers()),
+		Body:       response.BodyBytes(),
+		BodySize:   response.BodySize(),
+		Trailers:   response.Trailers(),
+		DurationNS: response.DurationNs(),
+		Error:      response.Error(),
+	}
+	r.request.Response = &r.response
+}
+
+// ErrNotRecording is what a Reader returns for something that does not start
+// like a recording.
+var ErrNotRecording = errors.New("not a recording")
+
+// DamageError is the error of a recording that goes on with bytes that cannot be
+// read. All whole records before them have been returned.
+type DamageError struct {
+	Offset  int64 // where the first record begins that is lost, in uncompressed bytes
+	Records int64 // how many were read before
+	Err     error
+}
+
+// Error returns where the damage is, what it is and how much was read before it.
+func (e *DamageError) Error() string {
+	what := "damaged"
+	if errors.Is(e.Err, io.ErrUnexpectedEOF) {
+		what = "cut off"
+	}
+	return fmt.Sprintf("recording is %s at byte %d (uncompressed), after %d whole records: %v", what, e.Offset, e.Records, e.Err)
+}
+
+// Unwrap returns the error of the layer that met the damage;
+// io.ErrUnexpectedEOF means that the recording is cut off.
+func (e *DamageError) Unwrap() error { return e.Err }
+
+// File is a recording on disk.
+type File struct {
+	*Reader
+	file *os.File
+}
+
+// OpenFile opens a recording. Whether it is one shows at the first call of Next.
+func OpenFile(path string) (*File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &File{Reader: NewReader(file), file: file}, nil
+}
+
+// Name returns the path that the recording was opened by.
+func (f *File) Name() string { return f.file.Name() }
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }

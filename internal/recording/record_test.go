@@ -36,7 +36,7 @@ func byteFields(r *Request) []*[]byte {
 	}
 }
 
-// readAll gives all whole records and the error that ended reading.
+// readAll returns all whole records and the error that ended reading.
 func readAll(in io.Reader) ([]*Request, error) {
 	r := NewReader(in)
 	var all []*Request
@@ -59,7 +59,7 @@ func mustReadAll(t testing.TB, in io.Reader) []*Request {
 	return all
 }
 
-// encode gives a plain recording.
+// encode returns a plain recording.
 func encode(requests ...*Request) []byte {
 	var e Encoder
 	var plain []byte

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package units has the values that options are written in: shares, sizes and
-// header fields, as text and in JSON. No directive or server is in it.
+// Package units has the values that options are written in, as text and in JSON:
+// shares, sizes and durations; and the checks of what users write in files.
 package units
 
 import (

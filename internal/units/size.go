@@ -15,8 +15,8 @@ import (
 
 // Size is a number of bytes. As text it is a number with an optional unit:
 // `512`, `64KiB`, `1MiB` (powers of 1024) or `64KB`, `1MB` (powers of 1000).
-// Recipes have a BinarySize instead, where `64kb` is 65,536. In JSON it is that text or a plain number of bytes. Recipes have sizes of
-// their own, in which `64kb` is 65,536 bytes as their authors expect.
+// In JSON it is that text or a plain number of bytes. Recipes have a BinarySize
+// instead, in which `64kb` is 65,536 bytes.
 type Size int64
 
 const sizeUnits = "one of the units B, KiB, MiB, GiB, TiB (powers of 1024), KB, MB, GB, TB (powers of 1000) or none"
@@ -90,8 +90,8 @@ var binaryUnits = []struct {
 	size BinarySize
 }{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1 << 10}, {"mb", 1 << 20}, {"gb", 1 << 30}, {"b", 1}}
 
-// ParseBinarySize reads a size. It refuses what has no unit, is not a whole number or
-// is more than 64gb.
+// ParseBinarySize reads a size. It refuses what has no unit, is not a whole
+// number or is more than 64gb.
 func ParseBinarySize(text string) (BinarySize, error) {
 	lower := strings.ToLower(text)
 	for _, unit := range binaryUnits {
@@ -108,7 +108,7 @@ func ParseBinarySize(text string) (BinarySize, error) {
 		}
 		return BinarySize(n) * unit.size, nil
 	}
-	return 0, fmt.Errorf("'%s' is not a size: expected a whole number and one of b, kb, mb, like 428kb", text)
+	return 0, fmt.Errorf("'%s' is not a size: expected a whole number and one of b, kb, mb, gb, like 428kb", text)
 }
 
 // String returns the text that ParseBinarySize reads as the same size.

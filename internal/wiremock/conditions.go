@@ -20,8 +20,8 @@ type condition struct {
 	name   string
 	values source
 	one    pattern   // one of the values has to meet it
-	each   []pattern // or: every pattern is met by a value of its own
-	exact  bool      // and no value is left over
+	each   []pattern // or: each is met by one of the values, as with WireMock perhaps the same one
+	exact  bool      // and there are as many values as patterns
 }
 
 // source goes through the values of a name until visit returns false.

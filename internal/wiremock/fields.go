@@ -28,7 +28,7 @@ func newFields(path string, data json.RawMessage) (*fields, error) {
 	return f, nil
 }
 
-// fieldError says what is wrong with which field of a mapping.
+// fieldError is what is wrong with which field of a mapping.
 type fieldError struct {
 	path string
 	err  error
@@ -84,7 +84,7 @@ func (f *fields) located(name string, err error) error {
 	return &fieldError{f.at(name), err}
 }
 
-// at gives the path of a field.
+// at returns the path of a field.
 func (f *fields) at(name string) string {
 	if f.path == "" {
 		return name
@@ -94,7 +94,7 @@ func (f *fields) at(name string) string {
 
 func isNull(data json.RawMessage) bool { return string(bytes.TrimSpace(data)) == "null" }
 
-// isVoid tells whether a value asks for nothing.
+// isVoid reports whether a value asks for nothing.
 func isVoid(data json.RawMessage) bool {
 	switch strings.Join(strings.Fields(string(data)), "") {
 	case "null", "false", "{}", "[]", `""`:
@@ -112,7 +112,7 @@ func elements(path string, data json.RawMessage) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// plain says what was expected without naming types of Go.
+// plain returns an error of decoding without the names of Go types.
 func plain(err error) error {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s is not what belongs here", kind.Value)

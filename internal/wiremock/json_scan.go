@@ -101,7 +101,7 @@ func quotedLength(text string) int {
 	return len(text)
 }
 
-// jsonString returns what a text in quotes says.
+// jsonString returns the content of a JSON string in quotes.
 func jsonString(quoted string) string {
 	inner := quoted[1 : len(quoted)-1]
 	if strings.IndexByte(inner, '\\') < 0 {

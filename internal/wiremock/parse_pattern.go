@@ -70,7 +70,7 @@ func init() {
 	}
 }
 
-// onText makes a parser of what a text says.
+// onText returns a parser of conditions that are a text.
 func onText(parse func(text string) (pattern, error)) func(*fields, json.RawMessage) (pattern, error) {
 	return func(_ *fields, data json.RawMessage) (pattern, error) {
 		var text string

@@ -36,13 +36,13 @@ const (
 	Panicked = "panic"     // the comparison did
 )
 
-// Options say what is compared and what bounds it.
+// Options are what is compared and what bounds it.
 type Options struct {
 	// Rules are those of every comparison. Required.
 	Rules *compare.Rules
 	// Tallies count, one for each new system. At least one.
 	Tallies []*tally.Tally
-	// Noise says that each request has a response of Twin as well. Without it
+	// Noise means that each request has a response of Twin as well. Without it
 	// the pairs of the request are not compared.
 	Noise bool
 	// TwinOfNew says that Twin is the second response of the one new system

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-
 )
 
 // latency counts the durations of both sides of each pair, and by how much new

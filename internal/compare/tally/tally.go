@@ -14,9 +14,9 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/endpoint"
 )
 
-// Options say how a Tally counts.
+// Options are how a Tally counts.
 type Options struct {
-	// Noise says that every pair has Noise. One without is not counted then
+	// Noise means that every pair has Noise. One without is not counted then
 	// but as Partial: it would look quieter than it is.
 	Noise bool
 	// Live is for counts that are read while they grow and are never asked

@@ -87,7 +87,7 @@ func (p *parser) plainBlock(words []string, local, end string) (node, error) {
 	return loop{subject.value, local, b}, err
 }
 
-// conditionBlock compiles a helper that says which body is written.
+// conditionBlock compiles a helper that decides which body is written.
 func (p *parser) conditionBlock(words []string, end string) (node, error) {
 	c, err := p.call(words)
 	if err != nil {

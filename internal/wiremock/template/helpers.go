@@ -118,7 +118,7 @@ var comparisons = map[string]helper{
 	"not": comparison(1, func(v []any, _ *eval.Budget) bool { return !truthy(v[0]) }),
 }
 
-// comparison makes a helper that gives true or false, or what yes= and no= say.
+// comparison returns a helper whose value is true or false, or that of yes= and no=.
 func comparison(arguments int, holds func(values []any, b *eval.Budget) bool) helper {
 	return helper{arguments, arguments, []string{"yes", "no"}, func(c *call) (evaluator, error) {
 		yes, no := c.option("yes", true), c.option("no", false)

@@ -73,7 +73,7 @@ type scope struct {
 	budget  *eval.Budget
 	this    any
 	outer   *scope
-	local   string // the name that a block gives to this
+	local   string // the name of this in a block
 	key     any    // index or name of the element of a loop
 	first   bool
 	last    bool

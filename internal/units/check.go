@@ -11,7 +11,20 @@ import (
 	"os"
 	"path/filepath"
 	"unicode/utf8"
+
+	"golang.org/x/net/http/httpguts"
 )
+
+// CheckField refuses a header field that no HTTP message can carry.
+func CheckField(name, value string) error {
+	if !httpguts.ValidHeaderFieldName(name) {
+		return fmt.Errorf("'%s' is not a header field name", name)
+	}
+	if !httpguts.ValidHeaderFieldValue(value) {
+		return fmt.Errorf("the value of %s has a character that a header field cannot carry", name)
+	}
+	return nil
+}
 
 // CheckJSON returns where data stops being one JSON value and why: the line and
 // the column, both counted from 1, the column in characters.
