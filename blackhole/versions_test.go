@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/quic-go/quic-go/http3"
-	"golang.org/x/net/http2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
@@ -44,7 +43,8 @@ https://localhost:%s {
 	})
 	three := &http3.Transport{TLSClientConfig: insecure}
 	defer three.Close()
-	two := &http2.Transport{TLSClientConfig: insecure}
+	two := &http.Transport{TLSClientConfig: insecure, Protocols: new(http.Protocols)}
+	two.Protocols.SetHTTP2(true)
 	defer two.CloseIdleConnections()
 	for proto, transport := range map[string]http.RoundTripper{"HTTP/2.0": two, "HTTP/3.0": three} {
 		for _, body := range []string{"", "hello " + proto} {

@@ -7,10 +7,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
-	"time"
 )
 
 // What can't be is said in one line before anything is sent.

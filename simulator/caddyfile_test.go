@@ -132,7 +132,7 @@ func TestCaddyfileErrorsHaveALine(t *testing.T) {
 		{"stage 0 200 {\ndribble x 5s\n}", "parsing dribble: 'x'", 0},
 		{"stage 0 200 {\nbandwidth 1kb/s\ndribble 2 5s\n}", "parsing stage: dribble: the stage has a bandwidth already", 1},
 		{"stage 0 200 {\nramp now\n}", "wrong argument count", 0},
-		{"stage 0 200 {\nramp\nramp\n}", "ramp already specified", 0},
+		{"stage 0 200 {\nramp\n" + "ramp\n}", "ramp already specified", 0},
 		{"stage 0 200 {\nstage 0 200\n}", "unrecognized stage option 'stage'", 0},
 		{"stage 0 200 {\nramp\n}", "stages[0].ramp: no stage comes after", 2},
 		{"stage 0 200\nstage 5s 200\nloop 5s", "loop: a period of 5s ends", 2},

@@ -4,7 +4,6 @@
 package teehandler
 
 import (
-	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/binary"
@@ -18,7 +17,6 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go/http3"
-	"golang.org/x/net/http2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
@@ -40,10 +38,10 @@ type unknownLength struct{ io.Reader }
 // clients returns a client per protocol, all for the same two sites.
 func clients(t *testing.T) map[string]*http.Client {
 	insecure := &tls.Config{InsecureSkipVerify: true}
-	h2c := &http2.Transport{AllowHTTP: true, DialTLSContext: func(ctx context.Context, network, addr string, _ *tls.Config) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, addr)
-	}}
-	h2 := &http2.Transport{TLSClientConfig: insecure}
+	h2c := &http.Transport{Protocols: new(http.Protocols)}
+	h2c.Protocols.SetUnencryptedHTTP2(true)
+	h2 := &http.Transport{TLSClientConfig: insecure, Protocols: new(http.Protocols)}
+	h2.Protocols.SetHTTP2(true)
 	h3 := &http3.Transport{TLSClientConfig: insecure}
 	t.Cleanup(func() { h3.Close() })
 	return map[string]*http.Client{

@@ -13,9 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/h2c"
-
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -169,10 +166,10 @@ respond ok
 func TestHandlersMaySpeakHTTP2(t *testing.T) {
 	shadow := newUpstream(t, nil)
 	proto := make(chan string, 10)
-	addrH2 := newBareServer(t, h2c.NewHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	addrH2 := newBareServer(t, func(w http.ResponseWriter, r *http.Request) {
 		proto <- r.Proto
 		shadow.Config.Handler.ServeHTTP(w, r)
-	}), &http2.Server{}).ServeHTTP)
+	})
 	primary := newUpstream(t, nil)
 	body := fmt.Sprintf("tee {\ntimeout 20s\nhandle {\nreverse_proxy h2c://%s\n}\n}\nreverse_proxy %s", addrH2, primary.addr())
 	everyProtocol(t, body, func(t *testing.T, client *http.Client, url string) {

@@ -345,7 +345,11 @@ func gauge(t testing.TB, vec *prometheus.GaugeVec, shadow string, want float64) 
 
 // newBareServer starts a server that does nothing but answer.
 func newBareServer(t testing.TB, answer http.HandlerFunc) (addr string) {
-	server := httptest.NewServer(answer)
+	server := httptest.NewUnstartedServer(answer)
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()

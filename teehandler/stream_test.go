@@ -82,7 +82,7 @@ func TestOfferOfH2CIsNoUpgrade(t *testing.T) {
 	addr, shadow := open(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }, "")
 	speak(t, addr, "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n\r\n")
 	header := shadow.wait(1)[0].header
-	if header.Get("Upgrade") != "" || header.Get("Http2-Settings") != "" || header.Get("Connection") != "" {
+	if header.Get("Upgrade") != "" || header.Get("HTTP2-Settings") != "" || header.Get("Connection") != "" {
 		t.Errorf("shadow got %v", header)
 	}
 }

@@ -176,8 +176,13 @@ func TestFieldsAreBounded(t *testing.T) {
 
 func FuzzCompare(f *testing.F) {
 	for _, seed := range [][2]string{
-		{`{"a":[1,{"id":1}]}`, `{"a":[{"id":1},1]}`}, {`[[],[[]],{}]`, `[{},[],[[]]]`}, {`{"p":"{\"a\":1}"}`, `{"p":"{\"a\":2}"}`},
-		{"a\nb", "b\na"}, {`<?xml version="1.0"?><a b="1">x<c/></a>`, `<?xml version="1.0"?><a><c/><c/></a>`}, {`"\ud800"`, `"\ud800\udc00"`}, {`-0e5`, `[`},
+		{`{"a":[1,{"id":1}]}`, `{"a":[{"id":1},1]}`},
+		{`[[],[[]],{}]`, `[{},[],[[]]]`},
+		{`{"p":"{\"a\":1}"}`, `{"p":"{\"a\":2}"}`},
+		{"a\nb", "b\na"},
+		{`<?xml version="1.0"?><a b="1">x<c/></a>`, `<?xml version="1.0"?><a><c/><c/></a>`},
+		{`"\ud800"`, `"\ud800\udc00"`},
+		{`-0e5`, `[`},
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]), []byte("Content-Type: application/json\r\nA: b"))
 	}

@@ -68,8 +68,13 @@ func TestHostsOfOthersGoBackToCaddy(t *testing.T) {
 	caddytest.Run(t, alone(addr, "http://one.test:PORT, http://*.two.test:PORT", ""))
 	c := dial(t, addr)
 	for _, tc := range []struct{ host, path string }{
-		{"one.test", "express"}, {"ONE.test:80", "express"}, {"a.two.test", "express"}, {"one.test", "express"},
-		{"two.test", ""}, {"other.test", ""}, {"one.test", "express"},
+		{"one.test", "express"},
+		{"ONE.test:80", "express"},
+		{"a.two.test", "express"},
+		{"one.test", "express"},
+		{"two.test", ""},
+		{"other.test", ""},
+		{"one.test", "express"},
 	} {
 		c.send("GET / HTTP/1.1\r\nHost: " + tc.host + "\r\n\r\n")
 		if resp, body := c.answer("GET"); resp.Header.Get("X-Path") != tc.path || (tc.path == "") != (body == "") {

@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,10 +48,5 @@ func FuzzHead(f *testing.F) {
 }
 
 func has(header http.Header, field Field) bool {
-	for _, value := range header.Values(field.Name) {
-		if value == field.Value {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(header.Values(field.Name), field.Value)
 }

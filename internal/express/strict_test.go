@@ -52,7 +52,7 @@ var oddRequests = map[string]string{
 	"bare LF at the end":         "GET / HTTP/1.1\r\nHost: test\r\n\n",
 	"bare CR in a value":         "GET / HTTP/1.1\r\nHost: test\r\nX-A: b\rX-C: d\r\n\r\n",
 	"bare CR as line end":        "GET / HTTP/1.1\r\nHost: test\rX-A: b\r\n\r\n",
-	"CR CR LF":                   "GET / HTTP/1.1\r\nHost: test\r\r\n\r\n",
+	"two CR, LF":                 "GET / HTTP/1.1\r\nHost: test\r\r\n\r\n",
 	"folded value":               "GET / HTTP/1.1\r\nHost: test\r\nX-A: b\r\n c\r\n\r\n",
 	"folded length":              "POST / HTTP/1.1\r\nHost: test\r\nContent-Length:\r\n 3\r\n\r\nabc",
 	"folded first field":         "GET / HTTP/1.1\r\n Host: test\r\n\r\n",

@@ -135,19 +135,23 @@ func TestResponsesOfOddServers(t *testing.T) {
 		"HEAD of HTTP/1.0":           {headers, "HTTP/1.0 200 OK\r\nContent-Length: 500\r\n\r\n", Response{Status: 200, Whole: true}},
 		"a tunnel": {
 			&Request{Head: []byte("CONNECT a.test:80 HTTP/1.1\r\nHost: a.test:80\r\n\r\n")},
-			"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n", Response{Status: 200, Minor: 1, Whole: true},
+			"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n",
+			Response{Status: 200, Minor: 1, Whole: true},
 		},
 		"a body beyond the limit": {
 			&Request{Head: page.Head, MaxBody: 1 << 20},
-			fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", 2<<20, strings.Repeat("x", 2<<20)), Response{Status: 200, Minor: 1, BodySize: 1 << 20},
+			fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", 2<<20, strings.Repeat("x", 2<<20)),
+			Response{Status: 200, Minor: 1, BodySize: 1 << 20},
 		},
 		"chunks beyond the limit": {
 			&Request{Head: page.Head, MaxBody: 7},
-			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n4\r\n4567\r\n0\r\n\r\n", Response{Status: 200, Minor: 1, BodySize: 7},
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n4\r\n4567\r\n0\r\n\r\n",
+			Response{Status: 200, Minor: 1, BodySize: 7},
 		},
 		"chunks up to the limit": {
 			&Request{Head: page.Head, MaxBody: 8},
-			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n4\r\n4567\r\n0\r\n\r\n", Response{Status: 200, Minor: 1, BodySize: 8, Whole: true, Reusable: true},
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n4\r\n4567\r\n0\r\n\r\n",
+			Response{Status: 200, Minor: 1, BodySize: 8, Whole: true, Reusable: true},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

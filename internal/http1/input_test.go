@@ -82,8 +82,18 @@ func TestHasBody(t *testing.T) {
 		status int
 		want   bool
 	}{
-		{"GET", 200, true}, {"GET", 404, true}, {"POST", 999, true}, {"head", 200, true}, {"CONNECT", 404, true},
-		{"GET", 100, false}, {"GET", 101, false}, {"GET", 204, false}, {"GET", 304, false}, {"HEAD", 200, false}, {"HEAD", 404, false}, {"CONNECT", 200, false},
+		{"GET", 200, true},
+		{"GET", 404, true},
+		{"POST", 999, true},
+		{"head", 200, true},
+		{"CONNECT", 404, true},
+		{"GET", 100, false},
+		{"GET", 101, false},
+		{"GET", 204, false},
+		{"GET", 304, false},
+		{"HEAD", 200, false},
+		{"HEAD", 404, false},
+		{"CONNECT", 200, false},
 	} {
 		if got := HasBody(tc.method, tc.status); got != tc.want {
 			t.Errorf("%s, %d: got %v", tc.method, tc.status, got)
