@@ -48,14 +48,15 @@ var servers = []string{
 
 // knowsHTTP are the pure packages that reach net/http, each with the reason.
 var knowsHTTP = map[string]string{
-	"internal/coding":           "brotli's library, which has a helper for servers",
-	"internal/compare":          "as internal/coding",
-	"internal/compare/pairs":    "as internal/coding",
-	"internal/compare/tally":    "as internal/coding",
-	"internal/recipe":           "the status that a stage has by default",
-	"internal/scenario":         "a client that fetches origins, methods and the texts of status codes; Prometheus' client",
-	"internal/wiremock":         "http.Header, cookies and methods of requests, and the texts of status codes",
-	"replaycmd/internal/report": "as internal/coding",
+	"internal/coding":             "brotli's library, which has a helper for servers",
+	"internal/compare":            "as internal/coding",
+	"internal/compare/pairs":      "as internal/coding",
+	"internal/compare/tally":      "as internal/coding",
+	"internal/recipe":             "the status that a stage has by default",
+	"internal/recording/recorder": "as internal/coding",
+	"internal/scenario":           "a client that fetches origins, methods and the texts of status codes; Prometheus' client",
+	"internal/wiremock":           "http.Header, cookies and methods of requests, and the texts of status codes",
+	"replaycmd/internal/report":   "as internal/coding",
 }
 
 // TestArrows asks the go command for all packages and holds their imports to

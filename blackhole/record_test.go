@@ -131,8 +131,10 @@ func TestRedactedWhereverItStands(t *testing.T) {
 	}
 	conn := connect(t, addr, false)
 	bodies := []struct{ kind, body, want string }{
-		{"application/json", `{"card":{"number":"secret","cvc":1},"items":[{"code":12345,"n":1},{"code":{"x":["secret"]}}],"odd name":"secret"}`,
-			`{"card":{"number":"REDACTED","cvc":1},"items":[{"code":"REDACTED","n":1},{"code":"REDACTED"}],"odd name":"REDACTED"}`},
+		{
+			"application/json", `{"card":{"number":"secret","cvc":1},"items":[{"code":12345,"n":1},{"code":{"x":["secret"]}}],"odd name":"secret"}`,
+			`{"card":{"number":"REDACTED","cvc":1},"items":[{"code":"REDACTED","n":1},{"code":"REDACTED"}],"odd name":"REDACTED"}`,
+		},
 		{"application/x-www-form-urlencoded", "user=me&token=secret", "user=me&token=REDACTED"},
 		{"text/plain", "nothing to hide", "nothing to hide"},
 	}

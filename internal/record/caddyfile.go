@@ -35,6 +35,10 @@ type Options = recorder.Options
 //		redact       <field>...
 //		redact_query <name>...
 //		redact_json  <path>...
+//		redact_hash       <field>...
+//		redact_query_hash <name>...
+//		redact_json_hash  <path>...
+//		redact_key        <key>
 //		original_uri <field>
 //		mode         <octal>
 //	}
@@ -51,21 +55,25 @@ func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
 		return nil, d.WrapErr(err)
 	}
 	err = words.Options{
-		"prefix":       words.Value(&o.Prefix, recorder.ParsePrefix),
-		"compression":  words.Joined(&o.Compression, 1, 2, recorder.ParseCompression),
-		"rotate_size":  words.Value(&o.RotateSize, words.Positive(units.ParseSize)),
-		"rotate_every": words.Value(&o.RotateEvery, words.Positive(parseDuration)),
-		"keep":         words.List(&o.Keep, recorder.ParseKeep),
-		"flush_every":  words.Value(&o.FlushEvery, words.Positive(parseDuration)),
-		"max_body":     words.Value(&o.MaxBody, parseMaxBody),
-		"memory":       words.Value(&o.Memory, words.Positive(units.ParseSize)),
-		"on_overflow":  words.Value(&o.OnOverflow, recorder.ParseOverflow),
-		"redact":       words.List(&o.Redact, parseField),
-		"redact_query": words.List(&o.RedactQuery, words.Plain),
-		"redact_json":  words.List(&o.RedactJSON, parsePath),
-		"original_uri": words.Value(&o.OriginalURI, parseField),
-		"mode":         words.Value(&o.Mode, recorder.ParseMode),
-	}.Block(d, "record", "keep", "redact", "redact_query", "redact_json")
+		"prefix":            words.Value(&o.Prefix, recorder.ParsePrefix),
+		"compression":       words.Joined(&o.Compression, 1, 2, recorder.ParseCompression),
+		"rotate_size":       words.Value(&o.RotateSize, words.Positive(units.ParseSize)),
+		"rotate_every":      words.Value(&o.RotateEvery, words.Positive(parseDuration)),
+		"keep":              words.List(&o.Keep, recorder.ParseKeep),
+		"flush_every":       words.Value(&o.FlushEvery, words.Positive(parseDuration)),
+		"max_body":          words.Value(&o.MaxBody, parseMaxBody),
+		"memory":            words.Value(&o.Memory, words.Positive(units.ParseSize)),
+		"on_overflow":       words.Value(&o.OnOverflow, recorder.ParseOverflow),
+		"redact":            words.List(&o.Redact, parseField),
+		"redact_query":      words.List(&o.RedactQuery, words.Plain),
+		"redact_json":       words.List(&o.RedactJSON, parsePath),
+		"redact_hash":       words.List(&o.RedactHash, parseField),
+		"redact_query_hash": words.List(&o.RedactQueryHash, words.Plain),
+		"redact_json_hash":  words.List(&o.RedactJSONHash, parsePath),
+		"redact_key":        words.Value(&o.RedactKey, recorder.ParseKey),
+		"original_uri":      words.Value(&o.OriginalURI, parseField),
+		"mode":              words.Value(&o.Mode, recorder.ParseMode),
+	}.Block(d, "record", "keep", "redact", "redact_query", "redact_json", "redact_hash", "redact_query_hash", "redact_json_hash")
 	if err != nil {
 		return nil, err
 	}

@@ -40,10 +40,15 @@ func TestCaddyfileBecomesJSON(t *testing.T) {
 		redact X-Token
 		redact_query token "odd name"
 		redact_json $.card.number "$['odd name']"
+		redact_hash X-User
+		redact_query_hash sid
+		redact_json_hash $.user.id
+		redact_key {env.KEY}
 		original_uri X-Original-URI
 		mode 0640`: `{"dir":"recordings","prefix":"shop","compression":"lz4 9","rotate_size":"100000","rotate_every":5400000000000,` +
 			`"keep":["100","168h0m0s","53687091200B"],"flush_every":500000000,"max_body":"1MiB","memory":"8MiB","on_overflow":"drop",` +
 			`"redact":["Authorization","Cookie","X-Token"],"redact_query":["token","odd name"],"redact_json":["$.card.number","$['odd name']"],` +
+			`"redact_hash":["X-User"],"redact_query_hash":["sid"],"redact_json_hash":["$.user.id"],"redact_key":"{env.KEY}",` +
 			`"original_uri":"X-Original-URI","mode":"0640"}`,
 	} {
 		o, err := parse("recordings", block)
@@ -84,11 +89,14 @@ func TestBadOptionsAreRefusedWithTheirLine(t *testing.T) {
 		"original_uri a:b":     "parsing original_uri: 'a:b' is not a header field name",
 		"redact a:b":           "parsing redact: 'a:b' is not a header field name",
 		"mode 0999":            "parsing mode: '0999' is not a file mode: expected an octal number like 0600, at Testfile:2",
+		"redact_key secret":    "parsing redact_key: a key has at least 16 characters, at Testfile:2",
+		"redact_hash A:":       "parsing redact_hash: ",
+		"redact_json_hash a":   "parsing redact_json_hash: 'a' is not a JSON path",
 		"mode 0440":            "parsing mode: '0440' does not let the owner read and write: expected a file mode like 0600, at Testfile:2",
 		"compression":          "wrong argument count",
 		"compression gzip":     "parsing compression: 'gzip' is not a compression",
 		"prefix a/b":           "parsing prefix: 'a/b' cannot start a file name",
-		"rotate 1h":            "unrecognized record option 'rotate': expected one of compression, flush_every, keep, max_body, memory, mode, on_overflow, original_uri, prefix, redact, redact_json, redact_query, rotate_every, rotate_size, at Testfile:2",
+		"rotate 1h":            "unrecognized record option 'rotate': expected one of compression, flush_every, keep, max_body, memory, mode, on_overflow, original_uri, prefix, redact, redact_hash, redact_json, redact_json_hash, redact_key, redact_query, redact_query_hash, rotate_every, rotate_size, at Testfile:2",
 		"mode 0600\nmode 0600": "mode already specified",
 	} {
 		if _, err := parse("a", block); err == nil || !strings.Contains(err.Error(), want) {

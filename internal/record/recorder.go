@@ -45,6 +45,9 @@ func Open(ctx caddy.Context, handler, name string, options *Options) (*Recorder,
 	if resolved.Dir, err = checkedDir(options.Dir); err != nil {
 		return nil, err
 	}
+	if resolved.RedactKey, err = caddy.NewReplacer().ReplaceOrErr(options.RedactKey, true, true); err != nil {
+		return nil, fmt.Errorf("redact_key: %v", err)
+	}
 	if err := resolved.Check(); err != nil {
 		return nil, err
 	}

@@ -68,8 +68,13 @@ func (d *Draft) grow(ctx context.Context, kept *[]byte) bool {
 	if int64(len(*kept)) >= most || d.lost {
 		return false
 	}
-	want := min(max(2*have, 4<<10), most)
-	if more := reserved(want) - reserved(have); more > 0 {
+	return d.reserveBody(ctx, kept, min(max(2*have, 4<<10), most))
+}
+
+// reserveBody gets memory for want bytes of a body and reports whether there is
+// any.
+func (d *Draft) reserveBody(ctx context.Context, kept *[]byte, want int64) bool {
+	if more := reserved(want) - reserved(int64(cap(*kept))); more > 0 {
 		if err := d.recorder.budget.grow(ctx, d, more); err != nil {
 			d.lose(err)
 			return false

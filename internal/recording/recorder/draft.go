@@ -99,8 +99,10 @@ func (d *Draft) Text(s string) []byte {
 // OriginalURI returns the name of the header field that has the target, or "".
 func (d *Draft) OriginalURI() string { return d.recorder.options.OriginalURI }
 
-// Redacts reports whether the value of a header field is left out.
-func (d *Draft) Redacts(name string) bool { return d.recorder.redaction.has(name) }
+// Redacts reports whether the value of a header field is left out or hashed.
+func (d *Draft) Redacts(name string) bool {
+	return contains(d.recorder.redaction.fields, name) || contains(d.recorder.redaction.hashedFields, name)
+}
 
 // NewID returns an ID that no other record has.
 func (d *Draft) NewID() []byte {
@@ -120,7 +122,8 @@ func (d *Draft) Sorted(fields map[string][]string) []string {
 	return d.names
 }
 
-// AddField adds a header field, without its value if that is redacted.
+// AddField adds a header field, without its value if that is redacted, or with
+// its hash.
 func (d *Draft) AddField(name, value string) { d.Headers = d.addField(d.Headers, name, value) }
 
 // AddTrailer adds a trailer field like AddField.
@@ -174,7 +177,9 @@ func (d *Draft) Add(ctx context.Context) {
 	if d.lost {
 		return
 	}
-	d.redact()
+	if d.redact(ctx); d.lost {
+		return
+	}
 	size := int64(recording.Size(&d.Request))
 	if size > recording.MaxRecord {
 		d.lost = true

@@ -65,7 +65,7 @@ func TestFullDisk(t *testing.T) {
 			want := make(map[string]string)
 			send := func(id string) {
 				body := noise(10_000)
-				want[id] = hash(body)
+				want[id] = hashOf(body)
 				addText(t, r, id, body)
 			}
 			for i := range 300 {

@@ -62,6 +62,7 @@ func (w *witness) Adopted(path string, lost int64) { w.note(func() { w.adopted[p
 func (w *witness) Deleted(path string, _ int64, why string) {
 	w.note(func() { w.deleted[path] = why })
 }
+
 func (w *witness) Report(t Trouble)             { w.note(func() { w.reports = append(w.reports, t) }) }
 func (w *witness) droppedFor(r Reason) (n int)  { w.note(func() { n = w.dropped[r] }); return n }
 func (w *witness) failures(o Operation) (n int) { w.note(func() { n = w.failed[o] }); return n }
@@ -172,12 +173,12 @@ func readFile(t testing.TB, path string, all map[string]string) []string {
 		if all[id] != "" {
 			t.Errorf("%s is recorded twice", id)
 		}
-		all[id] = hash(string(request.Body))
+		all[id] = hashOf(string(request.Body))
 		ids = append(ids, id)
 	}
 }
 
-func hash(body string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(body))) }
+func hashOf(body string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(body))) }
 
 // eventually waits for something to become true.
 func eventually(t testing.TB, what string, is func() bool) {

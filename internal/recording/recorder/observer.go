@@ -63,11 +63,12 @@ const (
 	LostFile   Operation = "lost"   // a file that was being written was moved or deleted
 	AdoptFile  Operation = "adopt"  // a file left behind
 	DeleteFile Operation = "delete" // what retention lets go
+	ReadKey    Operation = "key"    // by which values are hashed, or make one
 	TakeMemory Operation = "memory" // for a record, or the record is larger than any can be
 )
 
 // Operations are all of them.
-var Operations = []Operation{CreateFile, WriteFile, FinishFile, LostFile, AdoptFile, DeleteFile, TakeMemory}
+var Operations = []Operation{CreateFile, WriteFile, FinishFile, LostFile, AdoptFile, DeleteFile, ReadKey, TakeMemory}
 
 // Trouble is what went wrong since the last report of the same operation.
 type Trouble struct {

@@ -80,6 +80,24 @@ type Options struct {
 	// responses. Default: none.
 	RedactJSON []string `json:"redact_json,omitempty"`
 
+	// Like `redact`, but what is recorded is a keyed hash of the value: the same
+	// wherever the value stands, of the same length and letters. It is of the value
+	// alone: behind an authentication scheme, of each cookie and without its
+	// attributes. Default: none.
+	RedactHash []string `json:"redact_hash,omitempty"`
+
+	// Like `redact_query`, with the hash of `redact_hash`. Default: none.
+	RedactQueryHash []string `json:"redact_query_hash,omitempty"`
+
+	// Like `redact_json`, with the hash of `redact_hash`; of an object or array,
+	// that of each value in it. Default: none.
+	RedactJSONHash []string `json:"redact_json_hash,omitempty"`
+
+	// The key of these hashes, of at least 16 characters; placeholders like
+	// `{env.REDACT_KEY}` are replaced when the configuration is loaded. Default: one
+	// that is made once for each directory and kept there in `redact.key`.
+	RedactKey string `json:"redact_key,omitempty"`
+
 	// A header field that has the target that the client sent, where a proxy in
 	// front changes it: nginx's `mirror` does. Name one only if that proxy sets
 	// it: otherwise clients choose what is recorded. Default: the target as it
@@ -122,7 +140,7 @@ func (o *Options) Check() error {
 	case o.Memory <= 0:
 		return fmt.Errorf("memory: must be greater than 0, is %d", o.Memory)
 	}
-	for option, fields := range map[string][]string{"redact": o.Redact, "original_uri": {cmp.Or(o.OriginalURI, "none")}} {
+	for option, fields := range map[string][]string{"redact": o.Redact, "redact_hash": o.RedactHash, "original_uri": {cmp.Or(o.OriginalURI, "none")}} {
 		for _, field := range fields {
 			if err := units.CheckField(field, ""); err != nil {
 				return fmt.Errorf("%s: %v", option, err)
@@ -130,7 +148,7 @@ func (o *Options) Check() error {
 		}
 	}
 	if _, err := newRedaction(o); err != nil {
-		return fmt.Errorf("redact_json: %v", err)
+		return err
 	}
 	return nil
 }

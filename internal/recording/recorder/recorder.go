@@ -24,7 +24,7 @@ import (
 // the directory before it is started or has a first draft.
 type Recorder struct {
 	options   Options
-	redaction redaction
+	redaction *redaction
 	batchSize int
 	troubles  *troubles
 	budget    *budget
@@ -62,6 +62,7 @@ func New(options Options, observer Observer) *Recorder {
 	}
 	close(r.finished)                         // none runs
 	r.redaction, _ = newRedaction(&r.options) // Check has found no fault
+	r.redaction.keys.fail = func(err error) { r.troubles.failed(ReadKey, err, "", 0) }
 	r.budget = newBudget(int64(options.Memory), options.OnOverflow.drop, r.flushIdle)
 	r.drafts.New = func() any { return new(Draft) }
 	r.batches.New = func() any { return &batch{records: make([]byte, 0, r.batchSize)} }

@@ -32,7 +32,7 @@ func TestEveryRecordComesBackWhole(t *testing.T) {
 						body := noise(i*i*i*20+sender) + strings.Repeat("\x00\r\n\r\n\x04\x22\x4d\x18", i)
 						addText(t, r, id, body)
 						mu.Lock()
-						want[id] = hash(body)
+						want[id] = hashOf(body)
 						mu.Unlock()
 					}
 				})

@@ -5,11 +5,16 @@ package recorder
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"net/url"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/coding"
 	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
@@ -20,49 +25,87 @@ const redacted = "REDACTED"
 // urlFields are header fields whose values are targets, or URLs with one.
 var urlFields = []string{"Referer", "Location", "Content-Location", "X-Original-URI", "X-Original-URL", "X-Forwarded-Uri", "X-Rewrite-URL"}
 
-// redaction is what the options leave out of a record.
+// redaction is what the options leave out of a record, and what they hash.
 type redaction struct {
-	fields   []string
-	query    []string
-	json     *jsonpath.Set
-	original string // the field of original_uri
-	host     bool
+	fields, hashedFields []string
+	query, hashedQuery   []string
+	places               places
+	original             string // the field of original_uri
+	keys                 *keyring
+	unpackers            chan *coding.Unpacker // as many as may unpack at the same time; nil where none is made yet
 }
 
-func newRedaction(o *Options) (r redaction, err error) {
+func newRedaction(o *Options) (*redaction, error) {
+	r := &redaction{
+		fields: o.Redact, hashedFields: o.RedactHash,
+		query: o.RedactQuery, hashedQuery: o.RedactQueryHash,
+		original:  o.OriginalURI,
+		keys:      &keyring{dir: o.Dir},
+		unpackers: make(chan *coding.Unpacker, runtime.GOMAXPROCS(0)),
+	}
+	for range cap(r.unpackers) {
+		r.unpackers <- nil
+	}
+	if o.RedactKey != "" {
+		if err := checkKey(o.RedactKey); err != nil {
+			return nil, fmt.Errorf("redact_key: %w", err)
+		}
+		r.keys.keyed.Store(newKeyed(o.RedactKey))
+	}
+	var err error
+	if r.places.constant, err = pathSet(o.RedactJSON); err != nil {
+		return nil, fmt.Errorf("redact_json: %w", err)
+	}
+	if r.places.hashed, err = pathSet(o.RedactJSONHash); err != nil {
+		return nil, fmt.Errorf("redact_json_hash: %w", err)
+	}
+	r.places.hash = r.hash
+	return r, nil
+}
+
+func pathSet(texts []string) (*jsonpath.Set, error) {
 	var paths []jsonpath.Path
-	for _, text := range o.RedactJSON {
+	for _, text := range texts {
 		path, err := jsonpath.Parse(text)
 		if err != nil {
-			return r, err
+			return nil, err
 		}
 		paths = append(paths, path)
 	}
-	r = redaction{fields: o.Redact, query: o.RedactQuery, original: o.OriginalURI}
-	r.json, err = jsonpath.NewSet(paths...)
-	r.host = r.has("Host")
-	return r, err
+	return jsonpath.NewSet(paths...)
 }
 
-// has reports whether the value of a field is to be left out.
-func (r *redaction) has(name string) bool {
-	return slices.ContainsFunc(r.fields, func(field string) bool { return strings.EqualFold(field, name) })
+// hash returns the keyed hash of a value, or a constant while there is no key.
+func (r *redaction) hash(value string) string {
+	if k := r.keys.get(); k != nil {
+		return k.value(value)
+	}
+	return redacted
+}
+
+func contains(fields []string, name string) bool {
+	return slices.ContainsFunc(fields, func(field string) bool { return strings.EqualFold(field, name) })
 }
 
 // value returns what is recorded of a field's value.
 func (r *redaction) value(name, value string) string {
 	switch {
-	case r.has(name):
+	case contains(r.fields, name):
 		return redacted
-	case len(r.query) > 0 && (strings.EqualFold(name, r.original) || slices.ContainsFunc(urlFields, func(field string) bool { return strings.EqualFold(field, name) })):
+	case contains(r.hashedFields, name):
+		return hashedField(name, value, r.hash)
+	case strings.EqualFold(name, r.original) || contains(urlFields, name):
 		return string(r.target([]byte(value)))
 	}
 	return value
 }
 
+// host returns what is recorded of the Host of a request.
+func (r *redaction) host(host []byte) []byte { return []byte(r.value("Host", string(host))) }
+
 // target returns a target or URL without the values of its query's parameters.
 func (r *redaction) target(uri []byte) []byte {
-	if len(r.query) == 0 {
+	if len(r.query)+len(r.hashedQuery) == 0 {
 		return uri
 	}
 	path, query, ok := bytes.Cut(uri, []byte("?"))
@@ -89,10 +132,13 @@ func (r *redaction) parameters(query []byte) []byte {
 		if end < 0 {
 			end = len(query)
 		}
-		name, _, ok := bytes.Cut(query[:end], []byte("="))
-		if ok && r.hasParameter(string(name)) {
+		name, value, ok := bytes.Cut(query[:end], []byte("="))
+		switch {
+		case ok && hasParameter(r.query, string(name)):
 			without = append(append(append(without, name...), '='), redacted...)
-		} else {
+		case ok && hasParameter(r.hashedQuery, string(name)):
+			without = append(append(append(without, name...), '='), hashedParameter(string(value), r.hash)...)
+		default:
 			without = append(without, query[:end]...)
 		}
 		if end == len(query) {
@@ -104,34 +150,38 @@ func (r *redaction) parameters(query []byte) []byte {
 	return without
 }
 
-func (r *redaction) hasParameter(escaped string) bool {
+func hasParameter(names []string, escaped string) bool {
+	if len(names) == 0 {
+		return false
+	}
 	name, err := url.QueryUnescape(escaped)
-	return slices.Contains(r.query, escaped) || err == nil && slices.Contains(r.query, name)
+	return slices.Contains(names, escaped) || err == nil && slices.Contains(names, name)
 }
 
-// redact takes out of a draft what was not left out of its fields already.
-func (d *Draft) redact() {
-	r := &d.recorder.redaction
-	if r.host {
-		d.URI = withoutAuthority(d.Method, d.URI)
+// redact takes out of a draft what was not left out of its fields already. It
+// waits for memory, as long as ctx lets it, where a body has to be unpacked.
+func (d *Draft) redact(ctx context.Context) {
+	r := d.recorder.redaction
+	if contains(r.fields, "Host") || contains(r.hashedFields, "Host") {
+		d.URI = r.authority(d.Method, d.URI)
 		if len(d.Host) > 0 {
-			d.Host = d.Text(redacted)
+			d.Host = r.host(d.Host)
 		}
 	}
 	d.URI = r.target(d.URI)
-	if len(r.query) == 0 && r.json == nil {
+	if len(r.query)+len(r.hashedQuery) == 0 && r.places.none() {
 		return
 	}
-	r.body(&d.Headers, &d.Body, &d.BodySize)
+	d.redactBody(ctx, &d.Headers, &d.Body, &d.BodySize)
 	if d.Response != nil {
-		r.body(&d.response.Headers, &d.response.Body, &d.response.BodySize)
+		d.redactBody(ctx, &d.response.Headers, &d.response.Body, &d.response.BodySize)
 	}
 }
 
-// withoutAuthority returns a target without the host that it may name.
-func withoutAuthority(method, uri []byte) []byte {
+// authority returns a target with what is recorded of the host that it may name.
+func (r *redaction) authority(method, uri []byte) []byte {
 	if string(method) == "CONNECT" {
-		return []byte(redacted)
+		return r.host(uri)
 	}
 	if len(uri) == 0 || uri[0] == '/' || uri[0] == '?' {
 		return uri
@@ -144,55 +194,105 @@ func withoutAuthority(method, uri []byte) []byte {
 	if end < 0 {
 		end = len(rest)
 	}
-	return slices.Concat(scheme, []byte("://"), []byte(redacted), rest[end:])
+	return slices.Concat(scheme, []byte("://"), r.host(rest[:end]), rest[end:])
 }
 
-// body takes values out of a body, and makes its length right where the header
-// has it.
-func (r *redaction) body(headers, body *[]byte, size *uint64) {
+// redactBody takes values out of a body. A packed one is recorded unpacked if
+// something is taken out of it. Fields and size follow.
+func (d *Draft) redactBody(ctx context.Context, headers, body *[]byte, size *uint64) {
 	if len(*body) == 0 {
 		return
 	}
-	kind, coded := "", false
+	r := d.recorder.redaction
+	kind, codings := "", []byte(nil)
 	for name, value := range recording.EachField(*headers) {
 		switch {
 		case bytes.EqualFold(name, []byte("Content-Type")):
 			kind = strings.ToLower(string(value))
-		case bytes.EqualFold(name, []byte("Content-Encoding")):
-			coded = coded || !bytes.EqualFold(value, []byte("identity"))
+		case bytes.EqualFold(name, []byte("Content-Encoding")) && !bytes.EqualFold(value, []byte("identity")):
+			codings = append(append(codings, value...), ',')
 		}
 	}
-	start := bytes.TrimLeft(*body, " \t\r\n")
-	isJSON := r.json != nil && (strings.Contains(kind, "json") || len(start) > 0 && (start[0] == '{' || start[0] == '['))
-	isForm := len(r.query) > 0 && strings.HasPrefix(kind, "application/x-www-form-urlencoded")
-	without := *body
-	switch {
-	case coded && (isForm || r.json != nil && (isJSON || kind == "")):
-		*body = (*body)[:0] // what is in it cannot be looked at
+	isForm := len(r.query)+len(r.hashedQuery) > 0 && strings.HasPrefix(kind, "application/x-www-form-urlencoded")
+	mayBeJSON := !r.places.none()
+	if !isForm && !mayBeJSON {
 		return
-	case isJSON: // whatever its type: curl's -d calls everything a form
-		var whole bool
-		if without, whole = redactJSON(*body, r.json); !whole {
-			*body = without // the rest is not recorded, and counts as cut off
-			*size = max(*size, uint64(len(without))+1)
+	}
+	content, whole, packed := *body, true, len(bytes.Trim(codings, ", ")) > 0
+	if packed {
+		if content, whole = d.unpack(ctx, *body, codings); d.lost {
 			return
 		}
+	}
+	without := content
+	start := bytes.TrimLeft(content, " \t\r\n")
+	switch {
+	case mayBeJSON && (strings.Contains(kind, "json") || len(start) > 0 && (start[0] == '{' || start[0] == '[')): // whatever its type: curl's -d calls everything a form
+		var parsed bool
+		without, parsed = redactJSON(content, r.places)
+		whole = whole && parsed
 	case isForm:
-		without = r.parameters(*body)
+		without = r.parameters(content)
+	case whole || kind != "":
+		return // neither, so it stays as it came
 	}
-	if more := len(without) - len(*body); more != 0 {
-		*size += uint64(more) // modulo 2^64: less if it is negative
-		*headers = withLength(*headers, more)
+	switch {
+	case whole && bytes.Equal(without, content):
+		return
+	case !whole: // the rest is not recorded, and counts as cut off
+		*size = max(*size, uint64(len(without))+1)
+	default:
+		*size += uint64(len(without) - len(*body)) // modulo 2^64: less if it is negative
 	}
+	*headers = withLength(*headers, *size, packed && len(without) > 0)
 	*body = without
 }
 
-// withLength returns header fields with another Content-Length, if they have one.
-func withLength(headers []byte, more int) []byte {
+// unpack returns the content of a body, in memory of the draft, and whether that
+// is all of it: max_body bounds it too. It is lost if there is no memory.
+//
+// Few bodies are unpacked at the same time, and none of those waits for memory:
+// it is reserved before, a larger part each time that it was too small.
+func (d *Draft) unpack(ctx context.Context, body, codings []byte) (content []byte, whole bool) {
+	r := d.recorder.redaction
+	most := int64(d.recorder.options.MaxBody)
+	for want := max(4*int64(len(body)), 4<<10); ; want *= 4 {
+		want = min(want, most)
+		memory := content[:0]
+		if int64(cap(memory)) < want && !d.reserveBody(ctx, &memory, want) {
+			return nil, false
+		}
+		var err error
+		content, err = r.unpack(memory, body, codings, int(want))
+		if !errors.Is(err, coding.ErrTooLarge) || want == most {
+			return content, err == nil
+		}
+		if content == nil {
+			content = memory
+		}
+	}
+}
+
+// unpack calls an unpacker when one is free.
+func (r *redaction) unpack(memory, body, codings []byte, limit int) ([]byte, error) {
+	u := <-r.unpackers
+	defer func() { r.unpackers <- u }()
+	if u == nil {
+		u = new(coding.Unpacker)
+	}
+	return u.Unpack(memory, body, codings, limit)
+}
+
+// withLength returns header fields with another Content-Length, if they have
+// one, and without a Content-Encoding if the body is no longer packed.
+func withLength(headers []byte, size uint64, unpacked bool) []byte {
 	changed := make([]byte, 0, len(headers)+20)
 	for name, value := range recording.EachField(headers) {
-		if length, err := strconv.Atoi(string(value)); err == nil && bytes.EqualFold(name, []byte("Content-Length")) {
-			value = strconv.AppendInt(nil, int64(max(0, length+more)), 10)
+		switch {
+		case unpacked && bytes.EqualFold(name, []byte("Content-Encoding")):
+			continue
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			value = strconv.AppendUint(nil, size, 10)
 		}
 		changed = recording.AppendField(changed, string(name), string(value))
 	}

@@ -13,18 +13,40 @@ import (
 // maxDepth is how deep a document is looked into.
 const maxDepth = 1000
 
-// redactJSON returns documents, one after the other, without the values that
-// paths lead to. What follows a place that is no JSON, or too deep, is not
+// places are where JSON has values that are left out, and where it has some that
+// are hashed.
+type places struct {
+	constant, hashed *jsonpath.Set
+	hash             func(string) string
+	below            bool // of a place whose values are hashed
+}
+
+func (p places) none() bool { return p.constant == nil && p.hashed == nil && !p.below }
+
+func (p places) child(name []byte) places {
+	p.below = p.below || p.hashed.Here()
+	p.constant, p.hashed = p.constant.Child(name), p.hashed.Child(name)
+	return p
+}
+
+func (p places) element() places {
+	p.below = p.below || p.hashed.Here()
+	p.constant, p.hashed = p.constant.Element(), p.hashed.Element()
+	return p
+}
+
+// redactJSON returns documents, one after the other, without the values at
+// certain places. What follows a place that is no JSON, or too deep, is not
 // returned, and the result not whole: it might be anything. A document that is
 // cut off within a value is whole up to there.
-func redactJSON(body []byte, paths *jsonpath.Set) (without []byte, whole bool) {
+func redactJSON(body []byte, at places) (without []byte, whole bool) {
 	w := jsonWalk{body: body}
 	for {
 		w.space()
 		if w.at == len(body) {
 			break
 		}
-		if !w.value(paths, 0) {
+		if !w.value(at, 0) {
 			break
 		}
 	}
@@ -43,9 +65,9 @@ type jsonWalk struct {
 }
 
 // value passes over a value and reports whether it was one.
-func (w *jsonWalk) value(paths *jsonpath.Set, depth int) bool {
+func (w *jsonWalk) value(at places, depth int) bool {
 	w.space()
-	if paths.Here() {
+	if at.constant.Here() {
 		return w.redact(depth)
 	}
 	if w.at == len(w.body) {
@@ -55,9 +77,11 @@ func (w *jsonWalk) value(paths *jsonpath.Set, depth int) bool {
 	case depth == maxDepth:
 		return false
 	case c == '{':
-		return w.object(paths, depth+1)
+		return w.object(at, depth+1)
 	case c == '[':
-		return w.array(paths, depth+1)
+		return w.array(at, depth+1)
+	case at.below || at.hashed.Here():
+		return w.hash(at.hash)
 	case c == '"':
 		_, ok := w.text()
 		return ok
@@ -69,15 +93,55 @@ func (w *jsonWalk) value(paths *jsonpath.Set, depth int) bool {
 // redact replaces a value.
 func (w *jsonWalk) redact(depth int) bool {
 	from := w.at
-	ok := w.value(nil, depth)
+	ok := w.value(places{}, depth)
 	if w.at > from {
-		w.out = append(append(w.out, w.body[w.copied:from]...), `"`+redacted+`"`...)
-		w.copied = w.at
+		w.replace(from, `"`+redacted+`"`)
 	}
 	return ok
 }
 
-func (w *jsonWalk) object(paths *jsonpath.Set, depth int) bool {
+// replace has text in the place of what was passed over since from.
+func (w *jsonWalk) replace(from int, text string) {
+	w.out = append(append(w.out, w.body[w.copied:from]...), text...)
+	w.copied = w.at
+}
+
+// hash replaces a string, number or name like true by its hash. null stays, and
+// a number stays one if its hash can be.
+func (w *jsonWalk) hash(hash func(string) string) bool {
+	from := w.at
+	if w.body[from] == '"' {
+		said, ok := w.text()
+		switch {
+		case !ok:
+			return false
+		case w.at == len(w.body) && (said == nil || w.body[w.at-1] != '"'): // cut off: it is another value
+			w.replace(from, `"`+redacted+`"`)
+		default:
+			w.replace(from, `"`+hash(string(said))+`"`)
+		}
+		return true
+	}
+	if !w.scalar() {
+		return false
+	}
+	value := string(w.body[from:w.at])
+	if value == "null" {
+		return true
+	}
+	hashed := hash(value)
+	if !isNumber(value) || !isNumber(hashed) {
+		hashed = `"` + hashed + `"`
+	}
+	w.replace(from, hashed)
+	return true
+}
+
+func isNumber(text string) bool {
+	return (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && json.Valid([]byte(text))
+}
+
+func (w *jsonWalk) object(at places, depth int) bool {
 	w.at++
 	for first := true; ; first = false {
 		w.space()
@@ -105,13 +169,13 @@ func (w *jsonWalk) object(paths *jsonpath.Set, depth int) bool {
 		if w.at == len(w.body) {
 			return true
 		}
-		if !w.skip(':') || !w.value(paths.Child(name), depth) {
+		if !w.skip(':') || !w.value(at.child(name), depth) {
 			return false
 		}
 	}
 }
 
-func (w *jsonWalk) array(paths *jsonpath.Set, depth int) bool {
+func (w *jsonWalk) array(at places, depth int) bool {
 	w.at++
 	for first := true; ; first = false {
 		w.space()
@@ -124,7 +188,7 @@ func (w *jsonWalk) array(paths *jsonpath.Set, depth int) bool {
 		case !first && !w.skip(','):
 			return false
 		}
-		if !w.value(paths.Element(), depth) {
+		if !w.value(at.element(), depth) {
 			return false
 		}
 	}

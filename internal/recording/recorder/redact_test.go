@@ -5,32 +5,25 @@ package recorder
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 )
 
-func pathSet(t testing.TB, texts ...string) *jsonpath.Set {
+func placesOf(t testing.TB, constant []string, hashed ...string) places {
 	t.Helper()
-	var paths []jsonpath.Path
-	for _, text := range texts {
-		path, err := jsonpath.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, path)
-	}
-	set, err := jsonpath.NewSet(paths...)
+	r, err := newRedaction(&Options{RedactJSON: constant, RedactJSONHash: hashed, RedactKey: "a key for tests of it"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set
+	return r.places
 }
 
 func TestRedactJSON(t *testing.T) {
-	paths := pathSet(t, "$.a", "$.list[*].id", "$['odd name']", "$[*].deep.x")
+	paths := placesOf(t, []string{"$.a", "$.list[*].id", "$['odd name']", "$[*].deep.x"})
 	for body, want := range map[string]string{
 		`{"b":1}`:                             `{"b":1}`,
 		` {"a" : 1 , "b": 2} `:                ` {"a" : "REDACTED" , "b": 2} `,
@@ -66,43 +59,87 @@ func TestRedactJSON(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", body, got, want)
 		}
 	}
-	if got, whole := redactJSON([]byte(`{"a":1}`), pathSet(t, "$")); string(got) != `"REDACTED"` || !whole {
+	if got, whole := redactJSON([]byte(`{"a":1}`), placesOf(t, []string{"$"})); string(got) != `"REDACTED"` || !whole {
 		t.Errorf("got %s for the whole document", got)
 	}
 }
 
-func TestBodyOfACodingIsNotRecordedBesideRedactJSON(t *testing.T) {
+func TestPackedBodies(t *testing.T) {
 	o := testOptions(t.TempDir())
-	o.RedactJSON = []string{"$.a"}
+	o.RedactJSON, o.MaxBody = []string{"$.a"}, 1000
 	r := New(o, newWitness())
-	for _, coding := range []string{"gzip", "identity"} {
-		d := r.Begin()
-		d.AddField("Content-Type", "application/json")
-		if err := d.ReadBody(t.Context(), strings.NewReader(`{"a":1}`)); err != nil {
-			t.Error(err)
-		}
-		d.Respond(200)
-		d.AddResponseField("Content-Type", "application/problem+json")
-		d.AddResponseField("Content-Encoding", coding)
-		d.AddResponseField("Content-Length", "9")
-		d.WriteResponse(t.Context(), []byte(`{"a":"b"}`))
-		d.redact()
-		if string(d.Body) != `{"a":"REDACTED"}` || d.BodySize != 16 {
-			t.Errorf("got request %q", d.Body)
-		}
-		switch coding {
-		case "gzip":
-			if len(d.response.Body) != 0 || !d.response.Truncated() {
-				t.Errorf("got %q of a body that cannot be looked at", d.response.Body)
-			}
-		default:
-			if string(d.response.Body) != `{"a":"REDACTED"}` || d.response.Truncated() || !bytes.Contains(d.response.Headers, []byte("Content-Length: 16\r\n")) {
-				t.Errorf("got %+v", d.response)
-			}
-		}
-		d.Release()
+	defer r.Close()
+	gzipped := func(text string) string {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, _ = w.Write([]byte(text))
+		_ = w.Close()
+		return packed.String()
 	}
-	r.Close()
+	const secret, without = `{"a":"b","c":1}`, `{"a":"REDACTED","c":1}`
+	plain := gzipped(`{"c":1}`)
+	large := gzipped(`{"a":"b","c":"` + strings.Repeat("x", 2000) + `"}`)
+	for name, tc := range map[string]struct {
+		kind, coding, body, want string
+		truncated                bool
+	}{
+		"not packed":        {"application/problem+json", "identity", secret, without, false},
+		"packed":            {"application/json", "gzip", gzipped(secret), without, false},
+		"packed twice":      {"application/json", "gzip, gzip", gzipped(gzipped(secret)), without, false},
+		"without a type":    {"", "gzip", gzipped(secret), without, false},
+		"nothing in it":     {"application/json", "gzip", plain, plain, false},
+		"no JSON":           {"image/png", "gzip", gzipped("PNG"), gzipped("PNG"), false},
+		"not as it says":    {"application/json", "gzip", secret, "", true},
+		"unknown":           {"application/json", "compress", secret, "", true},
+		"of no known type":  {"", "compress", secret, "", true},
+		"cut":               {"application/json", "gzip", gzipped(secret)[:len(gzipped(secret))-8], without, true},
+		"more than is kept": {"application/json", "gzip", large, (`{"a":"REDACTED","c":"` + strings.Repeat("x", 2000))[:1000+len(without)-len(secret)], true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := r.Begin()
+			defer d.Release()
+			d.Respond(200)
+			d.AddResponseField("Content-Type", tc.kind)
+			d.AddResponseField("Content-Encoding", tc.coding)
+			d.AddResponseField("Content-Length", strconv.Itoa(len(tc.body)))
+			d.WriteResponse(t.Context(), []byte(tc.body))
+			d.redact(t.Context())
+			got := d.response
+			if string(got.Body) != tc.want || got.Truncated() != tc.truncated {
+				t.Errorf("got %q, truncated %v; want %q", got.Body, got.Truncated(), tc.want)
+			}
+			unpacked := tc.coding == "gzip" && tc.want != tc.body && tc.want != "" || tc.coding == "gzip, gzip"
+			if bytes.Contains(got.Headers, []byte("Content-Encoding: ")) == unpacked ||
+				!bytes.Contains(got.Headers, fmt.Appendf(nil, "Content-Length: %d\r\n", got.BodySize)) || !tc.truncated && got.BodySize != uint64(len(tc.want)) {
+				t.Errorf("got size %d and header %q", got.BodySize, got.Headers)
+			}
+		})
+	}
+}
+
+func TestUnpackingStaysWithinMemory(t *testing.T) {
+	o := testOptions(t.TempDir())
+	o.RedactJSON, o.Memory, o.OnOverflow = []string{"$.a"}, 1<<20, Overflow{drop: true}
+	w := newWitness()
+	r := New(o, w)
+	defer r.Close()
+	if err := r.budget.grow(t.Context(), new(Draft), 1<<20); err != nil { // all of it
+		t.Fatal(err)
+	}
+	r.budget.queued.Add(1) // so nobody goes beyond it
+	defer r.budget.queued.Add(-1)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(append([]byte(`{"a":1}`), bytes.Repeat([]byte(" "), 8<<20)...))
+	_ = z.Close()
+	d := r.Begin()
+	defer d.Release()
+	d.AddField("Content-Type", "application/json")
+	d.AddField("Content-Encoding", "gzip")
+	d.WriteBody(t.Context(), packed.Bytes())
+	if d.redact(t.Context()); !d.lost || d.Body != nil {
+		t.Errorf("a body was unpacked to %d bytes without memory for it", len(d.Body))
+	}
 }
 
 // TestJSONThatIsCalledAForm has a body as curl sends it with -d, beside options
@@ -115,7 +152,7 @@ func TestJSONThatIsCalledAForm(t *testing.T) {
 		d := r.Begin()
 		d.AddField("Content-Type", "application/x-www-form-urlencoded")
 		d.WriteBody(t.Context(), []byte(body))
-		d.redact()
+		d.redact(t.Context())
 		if string(d.Body) != want {
 			t.Errorf("%s is recorded as %s", body, d.Body)
 		}
@@ -129,7 +166,7 @@ func FuzzRedactJSON(f *testing.F) {
 	for _, seed := range []string{`{"a":"secret"}`, `[{"a":{"a":1}},[2]]`, `{"\u0061":1}`, `{"a":[`, `1 2`, `{"a":1}{`} {
 		f.Add([]byte(seed))
 	}
-	paths := pathSet(f, "$.a", "$[*].a", "$.b[*]")
+	paths := placesOf(f, []string{"$.a", "$[*].a", "$.b[*]"}, "$.h", "$[*].h")
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got, whole := redactJSON(body, paths)
 		if !json.Valid(body) {

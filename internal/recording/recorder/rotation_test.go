@@ -33,7 +33,7 @@ func TestRotationBySizeOnDisk(t *testing.T) {
 				want := make(map[string]string)
 				for i := range records {
 					id, text := fmt.Sprint(i), body(i)
-					want[id] = hash(text)
+					want[id] = hashOf(text)
 					addText(t, r, id, text)
 				}
 				r.Close()
