@@ -79,3 +79,26 @@ type nowhere struct{ header http.Header }
 func (w nowhere) Header() http.Header       { return w.header }
 func (nowhere) WriteHeader(int)             {}
 func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+
+// BenchmarkOutcomes compares a stage of one outcome with one of three.
+func BenchmarkOutcomes(b *testing.B) {
+	body := strings.Repeat("x", 100)
+	for name, stage := range map[string]string{
+		"one":   `{"latency":0}`,
+		"three": `{"outcomes":[{"first":2,"status":503},{"percent":3,"status":429},{"latency":0}]}`,
+	} {
+		h := handlerOf(b, `{"body":"`+body+`","stages":[`+stage+`]}`)
+		b.Run(name, func(b *testing.B) {
+			w := nowhere{http.Header{}}
+			r := httptest.NewRequest(http.MethodGet, "/path", nil)
+			r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, new(caddyhttp.Server))
+			b.ReportAllocs()
+			for b.Loop() {
+				clear(w.header)
+				if err := h.ServeHTTP(w, r, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -94,7 +94,7 @@ func hurry(example string) string { return latencies.ReplaceAllString(example, "
 // TestExamplesSayTheSame compares each JSON example with its Caddyfile.
 func TestExamplesSayTheSame(t *testing.T) {
 	files, _ := filepath.Glob("../examples/recipes/*.json")
-	for _, file := range files {
+	for _, file := range append(files, "../examples/outcomes/outcomes.json") {
 		asJSON, err := recipe.Parse([]byte(readExample(t, file)))
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)

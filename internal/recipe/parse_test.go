@@ -240,6 +240,35 @@ func TestParseNamesTheFieldAtFault(t *testing.T) {
 		{"pace behind a fault", `{"stages":[{"fault":"malformed","dribble":"10 5s"}]}`, "stages[0].dribble", "never seen"},
 		{"header of a stage", `{"stages":[{"headers":{"a":5}}]}`, "stages[0].headers.a", "expected text"},
 		{"encoding of a stage", `{"stages":[{"headers":{"content-encoding":"gzip"}}]}`, "stages[0].headers.content-encoding", "whole recipe"},
+		{"outcomes and a status", `{"stages":[{"status":200,"outcomes":[{}]}]}`, "stages[0].status", "is for an outcome to say, as the stage has outcomes"},
+		{"outcomes and a latency", `{"stages":[{"outcomes":[{}],"latency":1}]}`, "stages[0].latency", "is for an outcome to say"},
+		{"outcomes and a percentage", `{"stages":[{"at":0,"outcomes":[{}],"percent":5}]}`, "stages[0].percent", "is for an outcome to say"},
+		{"outcomes and a fault", `{"stages":[{"outcomes":[{}],"fault":"reset"}]}`, "stages[0].fault", "is for an outcome to say"},
+		{"no outcomes", `{"stages":[{"outcomes":[]}]}`, "stages[0].outcomes", "at least one"},
+		{"outcomes an object", `{"stages":[{"outcomes":{}}]}`, "stages[0].outcomes", "expected a list"},
+		{"an outcome a number", `{"stages":[{"outcomes":[503]}]}`, "stages[0].outcomes[0]", "expected an object"},
+		{"an outcome with a time", `{"stages":[{"outcomes":[{"at":5}]}]}`, "stages[0].outcomes[0].at", "unknown field"},
+		{"too many outcomes", `{"stages":[{"outcomes":[` + strings.Repeat(`{"percent":0},`, 100) + `{}]}]}`, "stages[0].outcomes[100]", "more than 100"},
+		{"a rest before the end", `{"stages":[{"outcomes":[{"percent":1},{},{"percent":1}]}]}`, "stages[0].outcomes[1]", "no condition and is not the last"},
+		{"two rests", `{"stages":[{"outcomes":[{},{}]}]}`, "stages[0].outcomes[0]", "no condition and is not the last"},
+		{"shares over 100", `{"stages":[{"outcomes":[{"percent":60},{"percent":40.5},{}]}]}`, "stages[0].outcomes", "add up to 100.5%: at most 100%"},
+		{"two conditions", `{"stages":[{"outcomes":[{"percent":60,"first":1},{}]}]}`, "stages[0].outcomes[0].percent", "has first too"},
+		{"two conditions of a stage", `{"stages":[{"percent":60,"first":1}]}`, "stages[0].percent", "has first too"},
+		{"first 0", `{"stages":[{"first":0}]}`, "stages[0].first", "must be greater than 0"},
+		{"first half", `{"stages":[{"first":0.5}]}`, "stages[0].first", "'0.5' is not a number of requests"},
+		{"first of many", `{"stages":[{"first":4294967296}]}`, "stages[0].first", "up to 4294967295"},
+		{"first true", `{"stages":[{"first":true}]}`, "stages[0].first", "expected a number or text"},
+		{"first by", `{"stages":[{"first":"2 by user"}]}`, "stages[0].first", "'user' is not a key: expected client_ip, uri, header <field> or cookie <name>"},
+		{"first by no field", `{"stages":[{"first":"2 by header "}]}`, "stages[0].first", "is not a key"},
+		{"cut nothing", `{"stages":[{"fault":"cut 100"}]}`, "stages[0].fault", "nothing is cut off"},
+		{"cut too much", `{"stages":[{"fault":"cut 101"}]}`, "stages[0].fault", "101"},
+		{"cut of a 204", `{"stages":[{"status":204,"fault":"cut"}]}`, "stages[0].fault", "204 has no body"},
+		{"chunks of a 304", `{"stages":[{"status":304,"chunked":true}]}`, "stages[0].chunked", "304 has no body"},
+		{"chunks behind a fault", `{"stages":[{"fault":"reset","chunked":true}]}`, "stages[0].chunked", "never seen"},
+		{"chunked a word", `{"stages":[{"chunked":"yes"}]}`, "stages[0].chunked", "true or false"},
+		{"ramp to no outcome", `{"stages":[{"outcomes":[{"percent":1},{"ramp":true}]},{"at":"1s"}]}`, "stages[0].outcomes[1].ramp", "the next stage has no outcome at place 2"},
+		{"ramp around to no outcome", `{"loop":true,"stages":[{},{"at":"1s","outcomes":[{"percent":1},{"ramp":true}]}]}`, "stages[1].outcomes[1].ramp", "no outcome at place 2"},
+		{"body of an outcome", `{"stages":[{"outcomes":[{"percent":1,"body":"<<x>>"},{}]}]}`, "stages[0].outcomes[0].body", "<<x>>"},
 		{"ramp to nowhere", `{"stages":[{},{"at":"5s","ramp":true}]}`, "stages[1].ramp", "no stage"},
 		{"ramp a word", `{"stages":[{"ramp":"yes"}]}`, "stages[0].ramp", "true or false"},
 		{"loop of one stage", `{"loop":true,"stages":[{}]}`, "loop", "period"},
@@ -291,6 +320,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"route":"/a*","body":"<<5b>>","headers":{"a":["b"]},"stages":[{"at":"1s","status":500,"latency":"1ms..2ms"}]}`))
 	f.Add([]byte(`[{"origin":"http://a/","stages":[{"at":0}]}]`))
 	f.Add([]byte(`[[[{"stages"`))
+	f.Add([]byte(`{"stages":[{"outcomes":[{"first":"2 by header a","chunked":true},{"first":1,"fault":"cut 5"},{"percent":3,"fault":"reset 5"},{"ramp":true}]},{"at":5,"first":1}],"loop":"9s"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		list, err := Parse(data)
 		if err != nil {

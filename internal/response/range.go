@@ -30,7 +30,7 @@ func (m *Message) Part(asked, condition string) *Message {
 	if !ok {
 		return nil
 	}
-	if first >= size || last < first {
+	if first >= size {
 		fields := m.with(NewField("Content-Range", fmt.Sprintf("bytes */%d", size)))
 		return NewMessage(StatusNotSatisfiable, fields, Content{})
 	}
@@ -59,22 +59,16 @@ func parseRange(text string, size int64) (first, last int64, ok bool) {
 	if !ok || from == "" && to == "" {
 		return 0, 0, false
 	}
-	first, last = 0, size-1
-	if to != "" {
+	if from == "" {
 		n, ok := parseDigits(to)
-		if !ok {
-			return 0, 0, false
-		}
-		if from == "" {
-			return max(0, size-n), last, true // the last n bytes; of none, it begins behind the end
-		}
-		last = min(n, last)
-		if from, ok := parseDigits(from); !ok || from > n {
-			return 0, 0, false
-		}
+		return max(0, size-n), size - 1, ok // of the last 0 bytes the first one is behind the end
 	}
 	first, ok = parseDigits(from)
-	return first, last, ok
+	if to == "" || !ok {
+		return first, size - 1, ok
+	}
+	last, ok = parseDigits(to)
+	return first, min(last, size-1), ok && first <= last
 }
 
 func parseDigits(text string) (int64, bool) {
