@@ -37,9 +37,14 @@ func TestDocumentation(t *testing.T) {
 	if err := caddytest.Validate(first); err != nil {
 		t.Errorf("%v in\n%s", err, first)
 	}
-	stage := string(text[bytes.Index(text, []byte("    stage 10s 503 lognormal")):])
-	stage = stage[:strings.Index(stage, "    }")+5]
-	if err := caddytest.Validate(site("127.0.0.1:1", "simulator {", stage, "}")); err != nil {
-		t.Errorf("%v in\n%s", err, stage)
+	for _, begin := range []string{"    stage 10s 503 lognormal", "    stage 0s {\n    \toutcome 503 80ms", "    route /busy {", "    route /cold {"} {
+		_, block, found := strings.Cut(string(text), begin)
+		if !found {
+			t.Fatalf("no %q", begin)
+		}
+		block, _, _ = strings.Cut(begin+block, "\n\n")
+		if err := caddytest.Validate(site("127.0.0.1:1", "simulator {", block, "}")); err != nil {
+			t.Errorf("%v in\n%s", err, block)
+		}
 	}
 }
