@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
@@ -25,7 +26,18 @@ func replayMemory(l *lab) error {
 	if l.short {
 		sizes = []int64{10e6, 100e6}
 	}
-	fmt.Fprintf(l.out, "\nPOSTs of 64 kB in one uncompressed recording, sent to nginx with --max\n\n")
+	compared := []string{"--to", "again=" + target.url(""), "--compare", "--noise", "self"}
+	for _, way := range [][]string{nil, compared} {
+		if err := l.replayMemoryOf(target.url(""), sizes, way); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replayMemoryOf measures one way of replaying, by its flags.
+func (l *lab) replayMemoryOf(url string, sizes []int64, flags []string) error {
+	fmt.Fprintf(l.out, "\nPOSTs of 64 kB in one uncompressed recording, sent to nginx with --max%s\n\n", comparedWords(flags))
 	fmt.Fprintln(l.out, "| recording | requests | time | requests/s | peak memory | × |")
 	fmt.Fprintln(l.out, "|--:|--:|--:|--:|--:|--:|")
 	var yardstick int64
@@ -35,7 +47,7 @@ func replayMemory(l *lab) error {
 			return err
 		}
 		began := time.Now()
-		t, err := l.generate(replayReport, l.caddy, "replay", file, "--to", target.url(""), "--max", "-c", "50", "--report", "json", "-q")
+		t, err := l.generate(replayReport, slices.Concat([]string{l.caddy, "replay", file, "--to", url, "--max", "-c", "50", "--report", "json", "-q"}, flags)...)
 		if err != nil {
 			return err
 		}
@@ -49,6 +61,13 @@ func replayMemory(l *lab) error {
 		}
 	}
 	return nil
+}
+
+func comparedWords(flags []string) string {
+	if len(flags) == 0 {
+		return ""
+	}
+	return ", and compared with --noise self"
 }
 
 // writeRecording writes a recording of about the given size.
