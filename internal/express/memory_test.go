@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +20,7 @@ import (
 var sharedBody = sync.OnceValue(func() *memfile.Body {
 	var body []byte
 	for i := 0; len(body) < 8<<20; i++ {
-		body = fmt.Appendf(body, "%d,", i)
+		body = append(strconv.AppendInt(body, int64(i), 10), ',')
 	}
 	return memfile.New(body)
 })

@@ -116,8 +116,9 @@ func (s *sites) takenTLS(t testing.TB) *client {
 }
 
 // firstAnswered opens a connection and makes a request on it. Right after a
-// reload Caddy may close a new connection, as if no server were there: then it
-// opens another one.
+// reload Caddy may close a new connection, as if no server were there, and a
+// server listens a moment before connections are taken over: then it opens
+// another one.
 func firstAnswered(t testing.TB, connect func() (net.Conn, error)) *client {
 	t.Helper()
 	var c *client
@@ -134,11 +135,8 @@ func firstAnswered(t testing.TB, connect func() (net.Conn, error)) *client {
 		if err != nil {
 			return false
 		}
-		if path := resp.Header.Get("X-Path"); path != "express" {
-			t.Fatalf("the first answer came on path %q", path)
-		}
 		_, err = io.Copy(io.Discard, resp.Body)
-		return err == nil
+		return err == nil && resp.Header.Get("X-Path") == "express"
 	})
 	return c
 }

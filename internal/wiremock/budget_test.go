@@ -1,6 +1,10 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The race detector allocates for itself, and takes minutes for what one
+// goroutine computes here.
+//go:build !race
+
 package wiremock
 
 import (
