@@ -174,6 +174,10 @@ func (s *Scenario) Views() []View {
 	return views
 }
 
+// Unrouted returns what was counted for requests that no route took, under no
+// name.
+func (s *Scenario) Unrouted() View { return View{Counts: s.unset.byStatus()} }
+
 func viewOf(c *counts, latency prometheus.Observer) View {
 	return View{
 		Name:    c.series.route,

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
 	"github.com/caddy-rehearsal/rehearsal/internal/page"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 )
@@ -30,8 +32,10 @@ type feed struct {
 	Bounds    []float64 `json:"bounds"`
 	Latencies []uint64  `json:"latencies"`
 	// Found is the number of routes that were looked for, of all that there are.
-	Found  int     `json:"found"`
-	All    int     `json:"all"`
+	Found int `json:"found"`
+	All   int `json:"all"`
+	// Routes are the first of those found, and at the end, unless some are looked
+	// for, the requests that no route took, if there are any.
 	Routes []state `json:"routes"`
 }
 
@@ -46,7 +50,9 @@ type state struct {
 }
 
 // serveFeed answers with the routes whose pattern contains what is looked for.
+// The access log does without it: a page asks every second.
 func (p *Page) serveFeed(w http.ResponseWriter, r *http.Request) error {
+	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	body, err := json.Marshal(p.look(r.URL.Query().Get("find")))
 	if err != nil {
 		return err
@@ -79,10 +85,14 @@ func (p *Page) look(find string) feed {
 			shown = append(shown, view)
 		}
 	}
+	if unrouted := p.scenario.Unrouted(); find == "" && unrouted.Counts.Total() > 0 {
+		shown, views = append(shown, unrouted), append(views, unrouted)
+		readings[unrouted.Name] = reading{latencies: unrouted.Latencies()}
+	}
 	for i, text := range p.texts.of(shown, views) {
 		f.Routes = append(f.Routes, state{
 			text: text, Elapsed: shown[i].Elapsed.Seconds(), Stage: shown[i].Stage,
-			Requests: shown[i].Counts, Latencies: readings[text.Route].latencies,
+			Requests: shown[i].Counts, Latencies: readings[shown[i].Name].latencies,
 		})
 	}
 	return f

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
 type document struct {
@@ -136,5 +139,37 @@ func TestFeedHasMappings(t *testing.T) {
 	d := look(t, url+"/_admin/live.json")
 	if d.All != 2 || d.Requests["201"] != 1 || d.Routes[1].Requests["201"] != 1 || d.Routes[1].Stages != nil || d.Latencies[2] < 1 {
 		t.Errorf("got %+v", d)
+	}
+}
+
+// TestFeedHasWhatNoRouteTook holds that it comes last, and only if there is any
+// and nothing is looked for; and that asking for the feed is not logged, which
+// pages do every second.
+func TestFeedHasWhatNoRouteTook(t *testing.T) {
+	addr := caddytest.Addr(t)
+	s := caddytest.Run(t, strings.Replace(site(addr), "simulator {", "log\nsimulator {", 1))
+	url := "http://" + addr
+	post(t, url, `{"route":"/a","stages":[{}]}`)
+	if d := look(t, url+"/_admin/live.json"); len(d.Routes) != 1 {
+		t.Errorf("got %+v before there was any", d.Routes)
+	}
+	for range 2 {
+		ask(t, "GET", url+"/none", "")
+	}
+	d := look(t, url+"/_admin/live.json")
+	if len(d.Routes) != 2 || d.All != 1 || d.Routes[1].Route != "no route" || d.Routes[1].Requests["406"] != 2 {
+		t.Errorf("got %+v", d)
+	}
+	if d := look(t, url+"/_admin/live.json?find=a"); len(d.Routes) != 1 {
+		t.Errorf("looking for /a found %+v", d.Routes)
+	}
+	ask(t, "GET", url+"/last", "")
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(s.Logs(), "/last"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("requests are not logged")
+		}
+	}
+	if strings.Contains(s.Logs(), "live.json") {
+		t.Error("asking for the feed is logged")
 	}
 }

@@ -120,6 +120,23 @@ func TestCountsMove(t *testing.T) {
 	b.until(`document.querySelector("#rate").textContent === "0"`)
 }
 
+// TestNumbersAreOfOneSpan holds that a status mix has shares and numbers of the
+// same minute, and that what no route took has a card.
+func TestNumbersAreOfOneSpan(t *testing.T) {
+	url := serve(t)
+	post(t, url, `{"route":"/a","stages":[{"status":503}]}`)
+	for range 5 {
+		ask(t, "GET", url+"/a", "")
+	}
+	b := open(t, url, "/_admin/")
+	row := `document.querySelector("#mix li")?.innerText.split(/\s+/).join(" ")`
+	b.until(row + ` === "503 0% 0"`)
+	ask(t, "GET", url+"/a", "")
+	b.until(row + ` === "503 100% 1"`)
+	ask(t, "GET", url+"/none", "")
+	b.until(card("no route") + `?.querySelector(".mix .status")?.textContent === "406"`)
+}
+
 // keepAsking asks about a hundred times a second until it is stopped.
 func keepAsking(url string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())

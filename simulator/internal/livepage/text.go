@@ -48,10 +48,16 @@ type outcome struct {
 	Words   []string `json:"words"`
 }
 
+// unrouted is the title of requests that no route took.
+const unrouted = "no route"
+
 var ids atomic.Uint64
 
 func newText(view scenario.View) *text {
 	r := view.Recipe
+	if view.Name == "" {
+		return &text{ID: ids.Add(1), Route: unrouted, Words: []string{}}
+	}
 	if r == nil {
 		return &text{ID: ids.Add(1), Route: view.Name, Words: []string{"mapping"}}
 	}

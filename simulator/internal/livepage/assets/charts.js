@@ -57,8 +57,8 @@ function rangeName(bounds, i) {
   return `${duration(bounds[i - 1])}–${duration(bounds[i])}`;
 }
 
-// mix draws what was answered: the share that each status had in the last
-// minute, and its number since counts were cleared.
+// mix draws what was answered in the last minute: the share and the number of
+// each status that there was since counts were cleared.
 export function mix(place, lately, ever) {
   const sum = total(lately);
   if (!place.firstChild) place.append(element("ol", "bars"), element("p", "small none"));
@@ -69,8 +69,8 @@ export function mix(place, lately, ever) {
     const part = sum === 0 ? 0 : (lately[status] ?? 0) / sum;
     row.children[1].firstChild.style.width = `${100 * part}%`;
     say(row.children[2], share(part));
-    say(row.children[3], count(ever[status]));
-    row.title = `${count(lately[status] ?? 0)} in the last minute, ${count(ever[status])} in all`;
+    say(row.children[3], count(lately[status] ?? 0));
+    row.title = `in the last minute; ${count(ever[status])} in all`;
   });
 }
 
