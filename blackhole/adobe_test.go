@@ -126,7 +126,7 @@ func TestAdobeReadsOurFiles(t *testing.T) {
 				t.Errorf("got %d requests, want %d", len(got), len(want)+1)
 			}
 			if keep := os.Getenv("KEEP_RECORDINGS"); keep != "" { // to have another reader look at them
-				if err := os.CopyFS(filepath.Join(keep, fmt.Sprintf("%s, express %v", compression, onExpress)), os.DirFS(dir)); err != nil {
+				if err := os.CopyFS(filepath.Join(keep, fmt.Sprintf("%s, express %v", compression, expressIsOn)), os.DirFS(dir)); err != nil {
 					t.Error(err)
 				}
 			}

@@ -5,8 +5,6 @@ package blackhole
 
 import (
 	"cmp"
-	"io"
-	"math/rand/v2"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +15,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 	"github.com/caddy-rehearsal/rehearsal/internal/record"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
@@ -63,7 +62,7 @@ type Handler struct {
 
 	pool     *express.Pool // nil: no connection is taken over
 	requests prometheus.Counter
-	answer   answer
+	response *response.Message
 	recorder *record.Recorder // nil: nothing is recorded
 }
 
@@ -75,10 +74,10 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision prepares the answer and the recorder.
+// Provision prepares the response and the recorder.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	name := cmp.Or(h.Name, "blackhole")
-	if h.answer, err = newAnswer(h.Status, h.Headers, h.Body); err != nil {
+	if h.response, err = newMessage(h.Status, h.Headers, h.Body); err != nil {
 		return err
 	}
 	if err := metrics.Register(ctx.GetMetricsRegistry(), requestsTotal); err != nil {
@@ -105,41 +104,6 @@ func (h *Handler) Cleanup() error {
 		return nil
 	}
 	return h.recorder.Release()
-}
-
-// ServeHTTP reads, records and answers the request.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	if h.pool.TakeOver(w, r) {
-		return nil
-	}
-	h.requests.Inc()
-	if err := h.read(r); err != nil {
-		return bodyError(err)
-	}
-	return h.answer.write(w, r)
-}
-
-// read takes in the whole request.
-func (h *Handler) read(r *http.Request) error {
-	if h.recorder == nil || !h.sampled() {
-		_, err := io.Copy(io.Discard, r.Body)
-		return err
-	}
-	draft := h.recorder.Begin()
-	defer draft.Release()
-	record.Describe(draft, r)
-	err := draft.ReadBody(r.Context(), r.Body)
-	if err != nil {
-		draft.BrokeOff(record.Cause(err))
-	}
-	record.DescribeTrailers(draft, r.Trailer)
-	draft.Add(r.Context())
-	return err
-}
-
-// sampled draws whether a request is recorded.
-func (h *Handler) sampled() bool {
-	return h.Percent.Takes(rand.Uint64())
 }
 
 // Interface guards

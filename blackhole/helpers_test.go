@@ -22,27 +22,27 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
-// onExpress has every blackhole of the tests take connections over.
-var onExpress bool
+// expressIsOn has every blackhole of the tests take connections over.
+var expressIsOn bool
 
 // TestMain runs all tests on Caddy's path and again on the express path.
 func TestMain(m *testing.M) {
 	caddytest.BecomeCaddy()
 	failed := m.Run()
-	onExpress = true
+	expressIsOn = true
 	os.Exit(failed | m.Run())
 }
 
 // onCaddysPath has a test run there in any case.
 func onCaddysPath(t *testing.T) {
-	before := onExpress
-	onExpress = false
-	t.Cleanup(func() { onExpress = before })
+	before := expressIsOn
+	expressIsOn = false
+	t.Cleanup(func() { expressIsOn = before })
 }
 
 // site gives a Caddyfile of one site, for any host.
 func site(addr, directives string) string {
-	if end := strings.LastIndex(directives, "}"); onExpress && strings.Contains(directives, "blackhole {") && end > 0 {
+	if end := strings.LastIndex(directives, "}"); expressIsOn && strings.Contains(directives, "blackhole {") && end > 0 {
 		directives = directives[:end] + "express\n" + directives[end:]
 	}
 	host, port, _ := net.SplitHostPort(addr)
@@ -80,9 +80,9 @@ func post(t testing.TB, url, body string) (status int, answer string) {
 // uniqueName names a blackhole whose metrics no other test has counted.
 func uniqueName() string { return fmt.Sprint("test-", time.Now().UnixNano()) }
 
-// exchange sends bytes as they are and gives the answer to them, and the
+// roundTrip sends bytes as they are and gives the answer to them, and the
 // connection for more.
-func exchange(t testing.TB, addr, method, raw string) (*http.Response, net.Conn) {
+func roundTrip(t testing.TB, addr, method, raw string) (*http.Response, net.Conn) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {

@@ -29,7 +29,7 @@ func TestRequestIsRecordedAsItCame(t *testing.T) {
 		body[i] = byte(i)
 	}
 	before := time.Now()
-	_, conn := exchange(t, addr, "POST", "POST /orders//a%20b?q=a%2Fb;c&plus=+ HTTP/1.1\r\nhost: shop.test\r\nX-Tag: one\r\nAccept: */*\r\n"+
+	_, conn := roundTrip(t, addr, "POST", "POST /orders//a%20b?q=a%2Fb;c&plus=+ HTTP/1.1\r\nhost: shop.test\r\nX-Tag: one\r\nAccept: */*\r\n"+
 		"X-Tag: two\r\ncookie: id=1; id=2; =x; bad\r\nX-Latin: \xe9t\xe9\r\nX-Empty:\r\nContent-Length: 256\r\n\r\n"+string(body))
 	stop(t)
 	got := one(t, dir)
@@ -92,7 +92,7 @@ func TestTargetOfAMirror(t *testing.T) {
 		dir := t.TempDir()
 		_, addr := start(t, "blackhole {\nrecord "+dir+" {\n"+tc.option+"\n}\n}")
 		raw := "GET /mirror HTTP/1.1\r\nHost: h\r\nX-Request-ID: order-17\r\nX-Original-URI: " + tc.original + "\r\n\r\n"
-		_, conn := exchange(t, addr, "GET", raw)
+		_, conn := roundTrip(t, addr, "GET", raw)
 		if _, err := io.WriteString(conn, raw); err != nil { // express if it can
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestNoLineBreakReachesTheHeader(t *testing.T) {
 	dir := t.TempDir()
 	onCaddysPath(t) // express is without other handlers
 	_, addr := start(t, "request_header Host {query.h}\nrequest_header X-Made {query.h}\nblackhole {\nrecord "+dir+"\n}")
-	exchange(t, addr, "GET", "GET /?h=a%0d%0aX-Injected:%20yes HTTP/1.1\r\nHost: h\r\n\r\n")
+	roundTrip(t, addr, "GET", "GET /?h=a%0d%0aX-Injected:%20yes HTTP/1.1\r\nHost: h\r\n\r\n")
 	stop(t)
 	if got := one(t, dir); strings.Contains(got.headers, "\nX-Injected") || !strings.Contains(got.headers, "X-Made: a  X-Injected: yes\r\n") {
 		t.Errorf("got headers %q", got.headers)
@@ -176,7 +176,7 @@ func TestHintAtFieldsThatCaddyDrops(t *testing.T) {
 		dir := t.TempDir()
 		addr := caddytest.Addr(t)
 		s := caddytest.Run(t, option+site(addr, "blackhole {\nrecord "+dir+"\n}"))
-		exchange(t, addr, "GET", "GET / HTTP/1.1\r\nHost: h\r\nX_Tenant_Id: 7\r\n\r\n")
+		roundTrip(t, addr, "GET", "GET / HTTP/1.1\r\nHost: h\r\nX_Tenant_Id: 7\r\n\r\n")
 		logs := s.Logs()
 		stop(t)
 		if got := one(t, dir); strings.Contains(logs, hint) != hinted || strings.Contains(got.headers, ": 7\r\n") == hinted {

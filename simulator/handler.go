@@ -154,7 +154,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	if path, ok := h.apiPath(r.URL.Path); ok {
 		return h.serveAPI(w, r, path)
 	}
-	if h.takeOver(w, r) {
+	if h.pool.TakeOver(w, r) {
 		return nil
 	}
 	return h.serveOnCaddy(w, r)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/reply"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
@@ -202,7 +203,7 @@ func garbage() []byte {
 
 // writeMalformed writes a head that announces chunks, then bytes that are none.
 func writeMalformed(out io.Writer, header http.Header, m *response.Message, bytes []byte) {
-	setFields(header, m, 1)
+	reply.SetHeader(header, m, 1)
 	header.Del("Content-Length")
 	header.Set("Transfer-Encoding", "chunked")
 	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\n", m.Status, http.StatusText(m.Status))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
 	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
+	"github.com/caddy-rehearsal/rehearsal/internal/reply"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
@@ -146,21 +147,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (x *onCaddy) respond(m *response.Message) {
-	setFields(x.w.Header(), m, x.r.ProtoMajor)
-	x.w.WriteHeader(m.Status)
-	if x.r.Method == http.MethodHead {
-		return
-	}
-	for _, part := range m.Content.Parts {
-		if _, err := x.w.Write(part); err != nil { //nolint:gosec // what is served is the recipe's to say
-			break // the client has left
-		}
-	}
-}
+func (x *onCaddy) respond(m *response.Message) { reply.Write(x.w, x.r, m) }
 
 func (x *onCaddy) start(m *response.Message, size int64) io.Writer {
-	setFields(x.w.Header(), m, x.r.ProtoMajor)
+	reply.SetHeader(x.w.Header(), m, x.r.ProtoMajor)
 	if m.Content.File != "" && !m.Chunked {
 		x.w.Header()["Content-Length"] = []string{strconv.FormatInt(size, 10)}
 	}
@@ -200,7 +190,7 @@ func (x *onCaddy) breakOff(raw []byte) error {
 func (x *onCaddy) malformed(m *response.Message, bytes []byte) error {
 	header := x.w.Header()
 	if x.r.ProtoMajor > 1 {
-		setFields(header, m, x.r.ProtoMajor)
+		reply.SetHeader(header, m, x.r.ProtoMajor)
 		header.Del("Content-Length")
 		x.w.WriteHeader(m.Status)
 		_, _ = x.w.Write(bytes)
@@ -226,21 +216,4 @@ func (x *onCaddy) hijack(do func(net.Conn)) error {
 	defer conn.Close()
 	do(conn)
 	return nil
-}
-
-// setFields sets the header of a message. Handlers around this one may change
-// values in place, so each request gets a copy of its own.
-func setFields(header http.Header, m *response.Message, protoMajor int) {
-	lines := make([]string, 0, m.Lines+1)
-	for _, field := range m.Fields {
-		if field.Hop && protoMajor > 1 {
-			continue
-		}
-		first := len(lines)
-		lines = append(lines, field.Values...)
-		header[field.Name] = lines[first:len(lines):len(lines)]
-	}
-	if m.Length != "" {
-		header["Content-Length"] = append(lines, m.Length)[len(lines):]
-	}
 }

@@ -11,9 +11,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
+	"github.com/caddy-rehearsal/rehearsal/internal/reply"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
@@ -21,29 +20,22 @@ import (
 // onExpress is an exchange on a connection that was taken over.
 type onExpress struct{ *express.Exchange }
 
-// takeOver takes the connection of a request over, and reports whether it did.
-func (h *Handler) takeOver(w http.ResponseWriter, r *http.Request) bool {
-	return !(h.asksForClients() && express.Forwarded(r)) && h.pool.TakeOver(w, r)
-}
-
 // asksForClients reports whether mappings or recipes may ask which client a
 // proxy has named, which Caddy knows.
 func (h *Handler) asksForClients() bool { return h.mappings != nil || h.scenario.AsksForClients() }
 
-// ServeExpress answers a request of a connection that was taken over. The
-// recipe API is left to Caddy's path, and so is what takeOver does not take.
-func (h *Handler) ServeExpress(x *express.Exchange) bool {
-	if _, ok := h.apiPath(x.Path); ok || h.asksForClients() && x.Forwarded() {
-		return false
-	}
+// TakesExpress leaves to Caddy's path the recipe API, and requests for which a
+// proxy may have named the client if anything asks for it.
+func (h *Handler) TakesExpress(x *express.Exchange) bool {
+	_, api := h.apiPath(x.Path)
+	return !api && !(h.asksForClients() && x.Forwarded())
+}
+
+// ServeExpress answers a request of a connection that was taken over.
+func (h *Handler) ServeExpress(x *express.Exchange) {
 	if err := h.serve(onExpress{x}); err != nil && err != errLeft {
-		status := http.StatusInternalServerError
-		if failed, ok := errors.AsType[caddyhttp.HandlerError](err); ok {
-			status = failed.StatusCode
-		}
-		x.Respond(status, nil) // as Caddy does
+		reply.ExpressError(x, err)
 	}
-	return true
 }
 
 // errLeft is that of a sleep which has ended the connection.
@@ -96,19 +88,13 @@ func (x onExpress) sleep(d time.Duration) error {
 	return nil
 }
 
-func (x onExpress) respond(m *response.Message) {
-	if m.Content.Memory != nil {
-		x.RespondFrom(m.Status, fieldsOf(m), m.Content.Memory, int(m.Content.Size))
-	} else {
-		x.Respond(m.Status, fieldsOf(m), m.Content.Parts...)
-	}
-}
+func (x onExpress) respond(m *response.Message) { reply.Express(x.Exchange, m) }
 
 func (x onExpress) start(m *response.Message, size int64) io.Writer {
 	if m.Chunked {
 		size = express.UnknownLength
 	}
-	x.Start(m.Status, fieldsOf(m), size)
+	x.Start(m.Status, reply.Fields(m), size)
 	return x.Exchange
 }
 
@@ -138,18 +124,4 @@ func (x onExpress) malformed(m *response.Message, bytes []byte) error {
 	writeMalformed(out, make(http.Header), m, bytes)
 	_ = out.Flush()
 	return nil
-}
-
-// fieldsOf returns the header fields as a connection that was taken over sends
-// them.
-func fieldsOf(m *response.Message) *express.Fields { return m.Wire(encodeFields).(*express.Fields) }
-
-func encodeFields(m *response.Message) any {
-	all := new(express.Fields)
-	for _, field := range m.Fields {
-		for _, value := range field.Values {
-			all.Add(field.Name, value)
-		}
-	}
-	return all
 }

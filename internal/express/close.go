@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// farewell is how long a client may go on sending after its last answer. To
+// lingerTimeout is how long a client may go on sending after its last answer. To
 // close a connection with unread input resets it, and the client might not see
 // the answer; net/http waits as long.
-const farewell = 500 * time.Millisecond
+const lingerTimeout = 500 * time.Millisecond
 
 // close ends the connection so that the client gets all that was sent.
 func (c *conn) close() {
@@ -22,7 +22,7 @@ func (c *conn) close() {
 		return
 	}
 	if half.CloseWrite() == nil {
-		_ = c.net.SetReadDeadline(time.Now().Add(farewell))
+		_ = c.net.SetReadDeadline(time.Now().Add(lingerTimeout))
 		_, _ = io.Copy(io.Discard, c.net)
 	}
 }

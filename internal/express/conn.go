@@ -64,11 +64,12 @@ func (c *conn) serve() {
 // exchange has one request answered and reports whether another may follow.
 func (c *conn) exchange() bool {
 	c.x.begin()
-	if !c.pool.handler.ServeExpress(&c.x) {
+	if !c.pool.handler.TakesExpress(&c.x) {
 		c.start -= len(c.x.raw)
 		c.giveBack()
 		return false
 	}
+	c.pool.handler.ServeExpress(&c.x)
 	if c.x.unsent != 0 || !c.x.answered {
 		c.x.last = true // the client must see that the answer is not whole
 	}

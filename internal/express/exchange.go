@@ -6,11 +6,8 @@ package express
 import (
 	"crypto/tls"
 	"net"
-	"net/http"
 	"slices"
 	"time"
-
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
 // Exchange is one request and its answer.
@@ -48,12 +45,6 @@ func (x *Exchange) begin() {
 // Forwarded reports whether the request has a field from which Caddy may take
 // another client address than Remote, if it trusts the proxy that sent it.
 func (x *Exchange) Forwarded() bool { return slices.ContainsFunc(x.conn.site.ClientIPHeaders, x.has) }
-
-// Forwarded is the same for a request on Caddy's path.
-func Forwarded(r *http.Request) bool {
-	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	return ok && slices.ContainsFunc(server.ClientIPHeaders, func(name string) bool { return len(r.Header.Values(name)) > 0 })
-}
 
 // Conn hands the connection over for an answer that is none: what is written
 // to it is sent as it is, and once ServeExpress returns the connection is

@@ -16,13 +16,16 @@ package express
 
 // Handler answers requests on connections that were taken over.
 type Handler interface {
+	// TakesExpress reports whether ServeExpress answers the request of x, of
+	// which it may look at the head. Any other request is served by Caddy as
+	// without express: TakeOver leaves its connection where it is, and one that
+	// was taken over is given back with it, until a request of it is taken.
+	TakesExpress(x *Exchange) bool
+
 	// ServeExpress answers the request of x, once, through one of Respond,
-	// RespondFrom, Start, Conn and Reset. It may instead return false, having
-	// neither read the body nor slept nor answered: then Caddy serves the
-	// request as it would have done without express, and so the rest of the
-	// connection, until it is taken over again.
+	// RespondFrom, Start, Conn and Reset.
 	//
 	// It is called by one goroutine per connection. Nothing of x may be used
 	// after it returned, except the strings.
-	ServeExpress(x *Exchange) bool
+	ServeExpress(x *Exchange)
 }

@@ -95,7 +95,7 @@ func (t *testHandler) message(method, target, path, host string, body []byte) []
 }
 
 func (t *testHandler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	if !strings.HasPrefix(r.URL.Path, "/caddy") && t.pool.TakeOver(w, r) {
+	if t.pool.TakeOver(w, r) {
 		return nil
 	}
 	body, err := io.ReadAll(r.Body)
@@ -120,32 +120,31 @@ var largestIn, largestOut atomic.Int64
 
 func atLeast(largest *atomic.Int64, n int) { largest.Store(max(largest.Load(), int64(n))) }
 
-func (t *testHandler) ServeExpress(x *Exchange) bool {
+func (t *testHandler) TakesExpress(x *Exchange) bool { return !strings.HasPrefix(x.Path, "/caddy") }
+
+func (t *testHandler) ServeExpress(x *Exchange) {
 	atLeast(&largestIn, len(x.conn.in))
 	atLeast(&largestOut, len(x.conn.out))
-	if strings.HasPrefix(x.Path, "/caddy") {
-		return false
-	}
 	fields := new(Fields)
 	fields.Add("X-Path", "express")
 	fields.Add("Content-Type", "text/plain")
 	switch x.Path {
 	case "/unread":
 		x.Respond(http.StatusOK, fields)
-		return true
+		return
 	case "/sleep":
 		d, _ := time.ParseDuration(x.Query)
 		asleep.Add(1)
 		defer asleep.Add(-1)
 		if !x.Sleep(d) {
-			return true
+			return
 		}
 	case "/reset":
 		x.Reset()
-		return true
+		return
 	case "/raw":
 		io.WriteString(x.Conn(), "no HTTP at all")
-		return true
+		return
 	case "/panic":
 		panic("as the test wants it")
 	case "/own":
@@ -157,25 +156,24 @@ func (t *testHandler) ServeExpress(x *Exchange) bool {
 	case "/shared":
 		length, _ := strconv.Atoi(x.Query)
 		x.RespondFrom(http.StatusOK, fields, sharedBody(), length)
-		return true
+		return
 	case "/silent":
-		return true
+		return
 	case "/pieces":
 		x.Start(http.StatusOK, fields, 9)
 		for _, piece := range []string{"one", "two", "six"} {
 			if _, err := io.WriteString(x, piece); err != nil {
-				return true
+				return
 			}
 			x.Sleep(time.Millisecond)
 		}
-		return true
+		return
 	}
 	body, err := io.ReadAll(x)
 	if err != nil {
-		return true
+		return
 	}
 	x.Respond(statusOf(x.Query), fields, t.message(x.Method, x.Target, x.Path, x.Host, body))
-	return true
 }
 
 // statusOf reads a query like status=404.

@@ -17,8 +17,8 @@ import (
 // is taken over: it is read whole before that.
 const maxFirstBody = 1 << 20
 
-// TakeOver takes the request's connection over if request and connection allow
-// it, and reports whether it did. Then the handler's ServeHTTP has to return at
+// TakeOver takes the request's connection over if request, connection and
+// handler allow it, and reports whether it did. Then the handler's ServeHTTP has to return at
 // once: the request is answered through ServeExpress, as all that follow it on
 // the connection. Otherwise ServeHTTP goes on as without express.
 //
@@ -28,8 +28,12 @@ func (p *Pool) TakeOver(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	head := headOf(r)
-	c := &conn{pool: p, buffers: noBuffers}
+	c := &conn{pool: p, buffers: noBuffers, site: r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)}
+	c.x.conn, c.x.Remote, c.x.TLS = c, r.RemoteAddr, r.TLS
 	if len(head) > maxHead || !c.x.parse(head) || c.x.Length != r.ContentLength { // a handler may have changed the body
+		return false
+	}
+	if !p.handler.TakesExpress(&c.x) {
 		return false
 	}
 	body, err := firstBody(r)
@@ -52,12 +56,10 @@ func (c *conn) prepare(w http.ResponseWriter, r *http.Request) {
 	c.bare, c.wire = isBare(c.net), wireOf(c.net)
 	c.gate = gateTo(c.net.RemoteAddr())
 	c.server = r.Context().Value(http.ServerContextKey).(*http.Server)
-	c.site = r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	c.host = r.Host
 	c.limits = limitsOf(c.site)
 	c.serverLine, c.altSvc = lines(w.Header(), "Server"), lines(w.Header(), "Alt-Svc")
 	c.fillReady, c.transferReady = c.fillNow, c.transferNow
-	c.x.conn, c.x.Remote, c.x.TLS = c, r.RemoteAddr, r.TLS
 }
 
 // suits reports whether a request may be answered without Caddy's routes.

@@ -21,7 +21,7 @@ func TestAnyRequestIsAnswered(t *testing.T) {
 	var passed []string
 	for _, line := range want {
 		method, _, _ := strings.Cut(line, " ")
-		resp, _ := exchange(t, addr, method, line+"\r\nHost: "+addr+"\r\nContent-Length: 0\r\n\r\n")
+		resp, _ := roundTrip(t, addr, method, line+"\r\nHost: "+addr+"\r\nContent-Length: 0\r\n\r\n")
 		if line == "PATCH /%zz?%zz HTTP/1.1" { // no URL: net/http refuses it
 			if resp.StatusCode != http.StatusBadRequest {
 				t.Errorf("%s: got status %d", line, resp.StatusCode)
@@ -49,7 +49,7 @@ func TestAnyRequestIsAnswered(t *testing.T) {
 
 func TestConnectOpensNoTunnel(t *testing.T) {
 	_, addr := start(t, "blackhole {\nbody answer\n}")
-	resp, conn := exchange(t, addr, "CONNECT", "CONNECT shop.test:443 HTTP/1.1\r\nHost: shop.test:443\r\n\r\n")
+	resp, conn := roundTrip(t, addr, "CONNECT", "CONNECT shop.test:443 HTTP/1.1\r\nHost: shop.test:443\r\n\r\n")
 	if resp.StatusCode != http.StatusOK || resp.ContentLength > 0 || !resp.Close {
 		t.Errorf("got %v", resp)
 	}
