@@ -58,8 +58,8 @@ func (l *lab) warm(c contender) (loaded time.Duration, err error) {
 	return loaded, nil
 }
 
-// compare gives every contender its turn in every round, so that a machine
-// that drifts hits all of them alike, and prints a row for each. Ratios are
+// compare runs every contender once a round, in turns, so that a machine that
+// drifts hits all of them alike, and prints a row for each. Ratios are
 // taken to the first contender, which is the yardstick.
 func (l *lab) compare(title string, contenders ...contender) error {
 	for _, c := range contenders {

@@ -83,7 +83,8 @@ func teeWithBadShadows(l *lab) error {
 	return l.compare("GET of 100 B, 50 connections: the client's view while the shadow misbehaves", contenders...)
 }
 
-// listen gives every connection to serve, for as long as the program runs.
+// listen listens on a free port of the loopback interface, has serve take every
+// connection for as long as the program runs, and returns the address.
 func listen(serve func(net.Conn)) (string, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

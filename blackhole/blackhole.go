@@ -24,7 +24,7 @@ func init() {
 }
 
 // Handler reads every request to its end, whatever its method, host and path,
-// and gives them all the same answer. With `record` it keeps the requests in
+// and sends them all the same response. With `record` it keeps the requests in
 // files that `caddy replay` sends again.
 //
 // Recording never stands between a request and its answer: what cannot be

@@ -103,7 +103,7 @@ func (p *params) checkComparison(args []string) error {
 // fromRecords is the place of old in the list of targets where it is none.
 const fromRecords = -1
 
-// sides says which target plays which part, by their places in the list.
+// sides holds which target plays which part, by their places in the list.
 type sides struct {
 	old   int // or fromRecords
 	twin  int // old′; of no target: the old system, or each new one, is asked twice if self is set

@@ -37,7 +37,7 @@ func (adminAPI) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Routes gives the paths of the API.
+// Routes returns the routes of the API.
 func (adminAPI) Routes() []caddy.AdminRoute {
 	const base = "/rehearsal/simulators"
 	return []caddy.AdminRoute{
@@ -118,7 +118,8 @@ func restartSimulator(w http.ResponseWriter, r *http.Request) error {
 	return sendJSON(w, http.StatusOK, s.Recipes())
 }
 
-// named gives the simulator that the path names.
+// named returns the simulator that the path names, or a 404 if none of that name
+// runs.
 func named(r *http.Request) (*running, error) {
 	name := r.PathValue("name")
 	for _, s := range all() {

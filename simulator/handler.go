@@ -160,8 +160,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	return h.serveOnCaddy(w, r)
 }
 
-// apiPath tells whether a path is one of the recipe API, and gives what follows
-// the API's prefix.
+// apiPath reports whether a path is one of the recipe API, and returns what follows
+// the API's prefix in it.
 func (h *Handler) apiPath(path string) (below string, ok bool) {
 	if h.Admin == "" {
 		return "", false

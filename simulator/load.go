@@ -14,7 +14,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
-// load gives all recipes of the configuration, checked.
+// load reads and checks all recipes of the configuration.
 func (h *Handler) load() (recipe.List, error) {
 	var all recipe.List
 	for _, name := range h.RecipeFiles {

@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
-// debug tells what was decided in the log for debugging.
+// debug logs what was decided for a request, at the debug level.
 func (h *Handler) debug(method, uri string, a *response.Response) {
 	if c := h.logger.Check(zapcore.DebugLevel, "answering"); c != nil {
 		c.Write(zap.String("method", method), zap.String("uri", uri),

@@ -69,8 +69,8 @@ func (h *Handler) loadMappings() ([]*wiremock.Mapping, error) {
 	return all, nil
 }
 
-// asWritten gives the mappings that a text of the configuration holds, or that
-// stand there themselves.
+// asWritten returns the JSON of mappings that stand in the configuration either
+// themselves or as a text.
 func asWritten(data json.RawMessage) []byte {
 	var text string
 	if bytes.HasPrefix(data, []byte(`"`)) && json.Unmarshal(data, &text) == nil {
@@ -101,8 +101,8 @@ func newMappings(all []*wiremock.Mapping, s *scenario.Scenario, seed *uint64) *m
 	return m
 }
 
-// release tells that the configuration with these mappings is over. What they
-// are asked after that is answered all the same.
+// release drops the mappings' counters at the end of their configuration. Requests
+// that come after that still get their responses.
 func (m *mappings) release() {
 	if m == nil {
 		return
@@ -131,8 +131,8 @@ func know(mapping *wiremock.Mapping, s *scenario.Scenario) known {
 	return k
 }
 
-// decide says what the mapping that matches a request answers, if one does.
-// The error is that of reading the request's body.
+// decide returns the response of the mapping that matches a request, and whether
+// one does. The error is that of reading the request's body.
 func (m *mappings) decide(r *wiremock.Request) (a response.Response, found bool, err error) {
 	r.Random = m.chance
 	mapping, err := m.set.Match(r)

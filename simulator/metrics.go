@@ -14,7 +14,8 @@ func collectors() []prometheus.Collector {
 	return append(scenario.Collectors(), inForce)
 }
 
-// inForce tells which stage is in force, looked up when it is asked.
+// inForce collects the number of the stage in force of every route, looked up at
+// each scrape.
 var inForce prometheus.Collector = stageCollector{prometheus.NewDesc(
 	"caddy_simulator_stage",
 	"Number of the stage in force, counted from 1; 0 before the first.",
@@ -23,10 +24,10 @@ var inForce prometheus.Collector = stageCollector{prometheus.NewDesc(
 
 type stageCollector struct{ desc *prometheus.Desc }
 
-// Describe tells what Collect gives.
+// Describe sends the description of the one metric.
 func (c stageCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.desc }
 
-// Collect gives the stage of every route of every scenario that runs.
+// Collect sends the stage in force of every route of every scenario that runs.
 func (c stageCollector) Collect(metrics chan<- prometheus.Metric) {
 	for _, r := range all() {
 		for _, status := range r.Status() {

@@ -95,8 +95,8 @@ func (h *Handler) claimName(ctx caddy.Context, id identity) error {
 	return nil
 }
 
-// fingerprint tells apart what handlers play: recipes, what holds for all of
-// them, and the files that they serve.
+// fingerprint returns a hash of what the handler plays: the recipes, what holds
+// for all of them, and the files that they serve.
 func (h *Handler) fingerprint(recipes recipe.List) (string, error) {
 	sum := sha256.New()
 	if err := json.NewEncoder(sum).Encode([]any{recipes, h.Start, h.Seed}); err != nil {
@@ -115,8 +115,8 @@ func (h *Handler) fingerprint(recipes recipe.List) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// all gives the scenarios that run, sorted by name. Of two with the same name,
-// as there are during a reload, it gives the one that began later.
+// all returns the scenarios that run, sorted by name. Of two with the same name,
+// as there are during a reload, it returns the one that began later.
 func all() []*running {
 	latest := make(map[string]*running)
 	scenarios.Range(func(_, value any) bool {

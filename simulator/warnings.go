@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 )
 
-// warnOfBodies tells of stages whose status has no body although the recipe
-// has one.
+// warnOfBodies logs a warning for each outcome whose status has no body although
+// the recipe has one.
 func warnOfBodies(logger *zap.Logger, recipes recipe.List) {
 	for _, r := range recipes {
 		for i, stage := range r.Stages {

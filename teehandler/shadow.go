@@ -26,7 +26,7 @@ type exchanger interface {
 	// read and thrown away, unless it is kept.
 	exchange(copied *snapshot, deadline time.Time, kept *keptResponse) (status int, err error)
 
-	// close returns up what is kept for further copies.
+	// close ends what is kept for further copies, such as idle connections.
 	close()
 }
 

@@ -115,7 +115,7 @@ func sizeOf(header http.Header) (bytes int) {
 // share keeps the snapshot for one more user.
 func (s *snapshot) share() { s.holders.Add(1) }
 
-// release returns up the snapshot. The last one to do so recycles it.
+// release ends one use of the snapshot. The last one recycles it.
 func (s *snapshot) release() {
 	if s.holders.Add(-1) > 0 {
 		return

@@ -39,7 +39,7 @@ func (d *deadlines) write(c net.Conn, timeout time.Duration, started time.Time, 
 	}
 }
 
-// due gives the earlier of both deadlines, and how late it may strike.
+// due returns the earlier of both deadlines, and how late it may strike.
 func due(now time.Time, timeout time.Duration, started time.Time, whole time.Duration) (by time.Time, late time.Duration) {
 	if timeout > 0 {
 		by, late = now.Add(timeout), slack(timeout)

@@ -18,7 +18,7 @@ type gate chan struct{}
 
 var loopbackGate = sync.OnceValue(func() gate { return make(gate, max(1, runtime.GOMAXPROCS(0)/2)) })
 
-// gateTo gives the gate on the way to a client, nil if there is none.
+// gateTo returns the gate on the way to a client, nil if there is none.
 func gateTo(client net.Addr) gate {
 	addr, ok := client.(*net.TCPAddr)
 	if !ok || !addr.IP.IsLoopback() {

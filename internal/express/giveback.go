@@ -76,7 +76,8 @@ func (g *given) CloseWrite() error {
 	return nil
 }
 
-// givenTLS tells a server that is not to start TLS that there is TLS.
+// givenTLS is a connection given back whose TLS has been set up already: it shows
+// the server its state, since that one starts none.
 type givenTLS struct {
 	given
 	state *tls.ConnectionState

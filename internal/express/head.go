@@ -36,8 +36,8 @@ type Head struct {
 	seenContent bool // a Content-Length
 }
 
-// Get gives the value of a field, of the first one if it was sent repeatedly,
-// whatever its letters' case.
+// Get returns the value of a field, of its first line if there are several, and
+// "" without one. The case of the name does not matter.
 func (h *Head) Get(name string) string {
 	for i := range h.Fields {
 		if h.Fields[i].Is(name) {
@@ -51,7 +51,7 @@ func (h *Head) has(name string) bool {
 	return slices.ContainsFunc(h.Fields, func(f Field) bool { return f.Is(name) })
 }
 
-// Values gives the values of all lines of a field.
+// Values returns the values of all lines of a field, in their order.
 func (h *Head) Values(name string) []string {
 	var values []string
 	for i := range h.Fields {

@@ -39,7 +39,7 @@ func (c *conn) acquire() {
 	}
 }
 
-// preload gives a new connection what was read before.
+// preload puts what was read before into the input of a new connection.
 func (c *conn) preload(first []byte) {
 	c.acquire()
 	if len(first) > len(c.in) {
@@ -48,7 +48,7 @@ func (c *conn) preload(first []byte) {
 	c.start, c.end = 0, copy(c.in, first)
 }
 
-// release gives the buffers back when there is nothing in them.
+// release returns the buffers to the pool if there is nothing in them.
 func (c *conn) release() {
 	if c.start < c.end || len(c.out) > 0 || c.buffers == noBuffers {
 		return

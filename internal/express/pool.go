@@ -58,8 +58,9 @@ func NewPool(ctx caddy.Context, name string, handler Handler) (*Pool, error) {
 	return p, lifecycle.OnStart(ctx, p.lookAround)
 }
 
-// add takes a connection in. One that comes too late is served untold of: its
-// first answer is its last.
+// add adds a connection to those that the pool ends and counts. One that comes
+// while the pool drains is left out: it is served all the same, and its first
+// response is its last.
 func (p *Pool) add(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -123,7 +123,7 @@ func (c *conn) hijack(w http.ResponseWriter) ([]byte, error) {
 	return append(bytes.Clone(buffered), first...), err
 }
 
-// lines gives a field as Caddy has set it already for the answer.
+// lines returns the lines of a field that Caddy has set already for the response.
 func lines(header http.Header, name string) (all string) {
 	for _, value := range header[name] {
 		all += name + ": " + value + "\r\n"

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePage is the size of the pages that files in memory are made of where the
-// system gives them: the kernel has some work with every page that it sends, so
+// hugePage is the size of the pages that files in memory are made of, where the
+// system has such: the kernel has some work with every page that it sends, so
 // that a body in small ones costs up to half as much again.
 const hugePage = 2 << 20
 

@@ -37,7 +37,7 @@ func CheckSite(r *http.Request) error {
 	return nil
 }
 
-// hidesItsPage tells whether a GET looks like a browser's that any page may have
+// hidesItsPage reports whether a GET looks like a browser's that any page may have
 // caused, with an image, a frame or a link. Over plain HTTP to another machine a
 // browser sends neither Sec-Fetch-Site nor, with these, Origin, but always
 // Accept-Language, and a page can keep it from sending Referer.

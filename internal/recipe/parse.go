@@ -208,7 +208,8 @@ func ParseDocument(data []byte) (Document, error) {
 	return document, err
 }
 
-// isDocument tells a document from a recipe by the fields that only it has.
+// isDocument reports whether the JSON is a document rather than a recipe: whether
+// it has a field that only documents have.
 func isDocument(data []byte) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {

@@ -66,7 +66,7 @@ func DescribeExpress(d *Draft, x *express.Exchange) {
 	}
 }
 
-// DescribeResponse gives the draft a response of a status and a header.
+// DescribeResponse starts the draft's response, with a status and a header.
 func DescribeResponse(d *Draft, status int, header http.Header) {
 	d.Respond(status)
 	eachField(d, header, d.AddResponseField)

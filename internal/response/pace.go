@@ -17,7 +17,8 @@ type Pace struct {
 // ticks is how many writes a second a bandwidth is made of.
 const ticks = 20
 
-// Plan tells piece by piece how many bytes of a body are to be sent and when.
+// Plan is the schedule by which a body is sent: how many bytes are due when,
+// piece by piece.
 type Plan struct {
 	size, sent int64
 	chunk      int64         // the size of all pieces but the first ones, which may be larger by 1
@@ -39,9 +40,10 @@ func (p Pace) Plan(size int64) Plan {
 	return Plan{size: size, chunk: size}
 }
 
-// Next gives the next piece after some time: its size, and when it is due, both
-// times counted from the header. Pieces that are due already are one piece, so
-// that who is late has less to do. After the last one there is no more.
+// Next returns when the next piece is due and its size in bytes, given the time
+// that has elapsed; both times count from the header. Pieces that are due already
+// are joined into one, so that who is late has less to do. After the last piece
+// more is false.
 func (p *Plan) Next(elapsed time.Duration) (due time.Duration, n int64, more bool) {
 	for p.sent < p.size {
 		piece := p.piece()
@@ -56,7 +58,7 @@ func (p *Plan) Next(elapsed time.Duration) (due time.Duration, n int64, more boo
 	return due, n, n > 0
 }
 
-// piece gives the size of the next piece.
+// piece returns the size of the next piece in bytes.
 func (p *Plan) piece() int64 {
 	size := p.chunk
 	if p.pieces < p.larger {
@@ -65,7 +67,8 @@ func (p *Plan) piece() int64 {
 	return min(size, p.size-p.sent)
 }
 
-// due gives the time by which so much is sent, with the next piece.
+// due returns the time, from the header, at which the next piece is due, with
+// which sent bytes of the body are out.
 func (p *Plan) due(sent int64) time.Duration {
 	if p.bandwidth > 0 {
 		return time.Duration(float64(sent) / float64(p.bandwidth) * float64(time.Second))

@@ -108,10 +108,10 @@ func (m *Message) WithoutLength() *Message {
 	return m
 }
 
-// HasBody tells whether answers of a status have a body at all.
+// HasBody reports whether responses of a status have a body at all.
 func HasBody(status int) bool { return status != 205 && HasLength(status) }
 
-// HasLength tells whether answers of a status say how long their body is.
+// HasLength reports whether responses of a status may carry a Content-Length.
 func HasLength(status int) bool { return status >= 200 && status != 204 && status != 304 }
 
 // hops are the fields that concern one connection.
@@ -123,8 +123,8 @@ func NewField(name string, values ...string) Field {
 	return Field{Name: name, Values: values, Hop: slices.Contains(hops, name)}
 }
 
-// TypeOf gives the Content-Type of a body that comes with none: JSON if it
-// begins like it, else HTML.
+// TypeOf returns the Content-Type for a body that comes with none: JSON if it
+// begins like JSON, else HTML.
 func TypeOf(body string) string {
 	body = strings.TrimLeft(body, " \t\r\n")
 	if strings.HasPrefix(body, "{") || strings.HasPrefix(body, "[") {

@@ -87,7 +87,7 @@ func plainOfSize(size int64) response.Content {
 // each so that it can follow any other, and a gzip stream of a size is the
 // pieces that add up to it.
 
-// gzipHeader says deflate, no name, no time, unknown system.
+// gzipHeader is a gzip header with deflate, no name, no time and an unknown system.
 var gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
 
 // deflateEnd is a last, empty block.

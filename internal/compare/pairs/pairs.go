@@ -45,7 +45,7 @@ type Options struct {
 	// Noise means that each request has a response of Twin as well. Without it
 	// the pairs of the request are not compared.
 	Noise bool
-	// TwinOfNew says that Twin is the second response of the one new system
+	// TwinOfNew is set where Twin is the second response of the one new system
 	// rather than of the old one, which cannot be asked again.
 	TwinOfNew bool
 

@@ -38,7 +38,7 @@ type Pair struct {
 	// Noise is what differs between the two responses of one system to this
 	// request; nil if noise is not measured.
 	Noise *compare.Result
-	// NoiseOfNew says that the system is the new one, as where old is a recorded
+	// NoiseOfNew is set where that system is the new one, as where old is a recorded
 	// response. Its times and tokens are those of another day then: they count
 	// as equal as they do without Noise.
 	NoiseOfNew bool

@@ -124,7 +124,7 @@ func (b *budget) fits(n int64) bool {
 	}
 }
 
-// release gives n bytes back.
+// release returns n bytes to the budget and wakes whoever waits for them.
 func (b *budget) release(n int64) {
 	b.used.Add(-n)
 	if b.waiters.Load() > 0 {

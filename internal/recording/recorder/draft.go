@@ -66,7 +66,7 @@ func reusable(body []byte) []byte {
 	return body[:0]
 }
 
-// Respond gives the record a response, of a status. A later one replaces it.
+// Respond starts the record's response, with a status. It replaces an earlier one.
 func (d *Draft) Respond(status int) {
 	d.response = recording.Response{
 		Status:  status,
@@ -156,7 +156,8 @@ func (d *Draft) giveBack() {
 	}
 }
 
-// lose gives the record up, and its memory: its client may still send for long.
+// lose drops the record, counts it by the error's reason, and frees its memory at
+// once, since its client may still send for long.
 func (d *Draft) lose(err error) {
 	d.lost = true
 	d.Body, d.response.Body = nil, nil

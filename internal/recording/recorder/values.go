@@ -43,7 +43,7 @@ func cutWord(text, word string) (rest string, ok bool) {
 	return text[len(word)+1:], true
 }
 
-// String gives the text that ParseCompression reads.
+// String returns the text that ParseCompression reads.
 func (c Compression) String() string {
 	switch {
 	case c.none:
@@ -89,7 +89,7 @@ func ParseKeep(text string) (Keep, error) {
 	return k, nil
 }
 
-// String gives a text that ParseKeep reads.
+// String returns a text that ParseKeep reads.
 func (k Keep) String() string {
 	switch {
 	case k.files > 0:
@@ -145,7 +145,7 @@ func ParseOverflow(text string) (Overflow, error) {
 	return Overflow{}, fmt.Errorf("'%s' is neither block nor drop", text)
 }
 
-// String gives the text that ParseOverflow reads.
+// String returns the text that ParseOverflow reads.
 func (o Overflow) String() string {
 	if o.drop {
 		return "drop"
@@ -179,7 +179,7 @@ func ParseMode(text string) (Mode, error) {
 	return Mode(n), nil
 }
 
-// String gives the text that ParseMode reads.
+// String returns the text that ParseMode reads: octal, with four digits.
 func (m Mode) String() string { return fmt.Sprintf("%04o", uint32(m)) }
 
 // MarshalText writes the mode as text.

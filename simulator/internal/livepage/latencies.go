@@ -23,7 +23,7 @@ type reading struct {
 	latencies []uint64
 }
 
-// of gives the readings of all routes by their names.
+// of returns the readings of all routes by their names.
 func (l *latencies) of(views []scenario.View) map[string]reading {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -31,7 +31,7 @@ func New(s *scenario.Scenario) *Page { return &Page{scenario: s} }
 // feedPath is the document that keeps the page up to date.
 const feedPath = "/live.json"
 
-// Paths gives the paths that Serve takes.
+// Paths returns the paths that Serve takes, below the page's own.
 func Paths() []string { return append(files.Paths(), feedPath) }
 
 // Serve answers one of Paths.

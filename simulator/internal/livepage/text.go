@@ -82,8 +82,8 @@ func newText(view scenario.View) *text {
 	return t
 }
 
-// words says, in the words of the recipe's JSON, what a part of it has beside
-// some fields.
+// words returns what a part of a recipe holds, in the words of its JSON, but for
+// the fields in except.
 func words(part any, except ...string) []string {
 	list := []string{}
 	document, err := json.Marshal(part)
@@ -105,8 +105,8 @@ func words(part any, except ...string) []string {
 // longest bounds the text of a value, in characters.
 const longest = 60
 
-// valueOf gives a value as it is written after its name; what is only switched
-// on needs none.
+// valueOf returns a value as it is written after its name, and nothing for what is
+// only switched on.
 func valueOf(value json.RawMessage) string {
 	var out string
 	if json.Unmarshal(value, &out) != nil {

@@ -25,7 +25,7 @@ type subject struct {
 
 func subjectOf(view scenario.View) subject { return subject{view.Name, view.Recipe} }
 
-// of gives the texts of the routes that are shown, out of those that run.
+// of returns the texts of the routes that are shown, out of those that run.
 func (t *texts) of(shown, running []scenario.View) []*text {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -28,7 +28,7 @@ type ShadowDifferences struct {
 	*tally.Table
 }
 
-// Summary says how a tee's comparing goes.
+// Summary is a tee's comparing in short, as `GET /rehearsal/tees` lists it.
 type Summary struct {
 	// Tee is the name of the tee.
 	Tee string `json:"tee"`
