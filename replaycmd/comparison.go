@@ -233,10 +233,10 @@ func responseOf(x *exchange) (r compare.Response, reason string) {
 		return r, ""
 	}
 	kind := http1.KindOf(x.err)
-	switch {
-	case kind == http1.Interrupted:
+	switch kind { //nolint:exhaustive // any other has failed at the target
+	case http1.Interrupted:
 		return r, reasonInterrupted
-	case kind == http1.Unsendable:
+	case http1.Unsendable:
 		return r, reasonUnsendable
 	}
 	r.Error = kind.String()

@@ -203,8 +203,17 @@ func TestAnUnfinishedRecordingIsNoDamage(t *testing.T) {
 func TestFoldersOfTargets(t *testing.T) {
 	taken := make(map[string]bool)
 	for _, tc := range [][2]string{
-		{"10.0.0.7:80", "10.0.0.7_80"}, {"[::1]:80", "___1__80"}, {"unix//run/a.sock", "unix__run_a.sock"}, {"größe", "gr____e"},
-		{"..", "__"}, {".", "_"}, {"new", "new"}, {"NEW", "NEW-2"}, {"n w", "n_w"}, {"n/w", "n_w-2"}, {"n?w", "n_w-3"},
+		{"10.0.0.7:80", "10.0.0.7_80"},
+		{"[::1]:80", "___1__80"},
+		{"unix//run/a.sock", "unix__run_a.sock"},
+		{"größe", "gr____e"},
+		{"..", "__"},
+		{".", "_"},
+		{"new", "new"},
+		{"NEW", "NEW-2"},
+		{"n w", "n_w"},
+		{"n/w", "n_w-2"},
+		{"n?w", "n_w-3"},
 	} {
 		if got := folderOf(tc[0], taken); got != tc[1] {
 			t.Errorf("%s: got %s, want %s", tc[0], got, tc[1])

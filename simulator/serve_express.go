@@ -28,7 +28,7 @@ func (h *Handler) asksForClients() bool { return h.mappings != nil || h.scenario
 // proxy may have named the client if anything asks for it.
 func (h *Handler) TakesExpress(x *express.Exchange) bool {
 	_, api := h.apiPath(x.Path)
-	return !api && !(h.asksForClients() && x.Forwarded())
+	return !api && (!h.asksForClients() || !x.Forwarded())
 }
 
 // ServeExpress answers a request of a connection that was taken over.

@@ -42,7 +42,7 @@ func TestRecordsAreChosenLikeCopies(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				req.Header.Set("X-ID", strconv.Itoa(i))
+				req.Header.Set("X-Id", strconv.Itoa(i))
 				resp, err := oneShot.Do(req)
 				if err != nil {
 					t.Fatal(err)

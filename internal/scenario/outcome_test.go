@@ -163,9 +163,9 @@ func TestOldestKeysAreForgotten(t *testing.T) {
 			t.Fatalf("key %d got %d", key, got)
 		}
 	}
-	for key, want := range map[int]int{249: 200, 150: 200, 149: 503, 0: 503} {
-		if got := status(key); got != want {
-			t.Errorf("key %d of 250: got %d, want %d", key, got, want)
+	for _, tc := range []struct{ key, want int }{{249, 200}, {150, 200}, {149, 503}, {0, 503}} {
+		if got := status(tc.key); got != tc.want {
+			t.Errorf("key %d of 250: got %d, want %d", tc.key, got, tc.want)
 		}
 	}
 	r := s.table.Load().find("/")

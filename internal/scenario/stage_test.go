@@ -73,8 +73,8 @@ func TestStagesOwnAnswer(t *testing.T) {
 func TestRamp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, `{"stages":[{"latency":"100ms","ramp":true},{"at":"10s","latency":"300ms","ramp":true},{"at":"20s","latency":0}],"loop":"30s"}`)
-		for _, ms := range []time.Duration{100, 200, 300, 150, 0, 0, 100, 200} {
-			want := ms * time.Millisecond
+		for _, ms := range []int{100, 200, 300, 150, 0, 0, 100, 200} {
+			want := time.Duration(ms) * time.Millisecond
 			if got := ask(t, s, "/").Latency; got.Round(time.Microsecond) != want {
 				t.Errorf("got %v, want %v", got, want)
 			}

@@ -405,7 +405,7 @@ func TestReadDamaged(t *testing.T) {
 		`"where":{"alone":[2,1],"sampled":[2,1],"values":{"q=1":{"alone":[2,1]}}}}},` +
 		`"collapsed":{"$.b":1},"properties":{"requests":[5,4],"values":{"q=1":[2,1]},"names":{"q":1}}}}}`
 	refused := 0
-	for at := 0; at < len(whole); at++ {
+	for at := range len(whole) {
 		if whole[at] != '{' && whole[at] != '[' {
 			continue
 		}
