@@ -40,7 +40,7 @@ func onCaddysPath(t *testing.T) {
 	t.Cleanup(func() { expressIsOn = before })
 }
 
-// site gives a Caddyfile of one site, for any host.
+// site returns a Caddyfile of one site, for any host.
 func site(addr, directives string) string {
 	if end := strings.LastIndex(directives, "}"); expressIsOn && strings.Contains(directives, "blackhole {") && end > 0 {
 		directives = directives[:end] + "express\n" + directives[end:]
@@ -119,7 +119,7 @@ type recorded struct {
 	truncated                                                                  bool
 }
 
-// records gives what is in the files of the directory, in the order of arrival.
+// records returns what is in the files of the directory, in the order of arrival.
 func records(t testing.TB, dir string) []recorded {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -164,7 +164,7 @@ func recordsOf(t testing.TB, file string) []recorded {
 	}
 }
 
-// one gives the only record in the directory.
+// one returns the only record in the directory.
 func one(t testing.TB, dir string) recorded {
 	t.Helper()
 	all := records(t, dir)

@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-// scrape gives the metrics of blackholes, by name and labels. Like post it tries
+// scrape returns the metrics of blackholes, by name and labels. Like post it tries
 // again when the listener of an old configuration was closed.
 func scrape(t testing.TB, addr string) map[string]float64 {
 	t.Helper()
@@ -79,7 +79,7 @@ func TestMetricsCountOnAcrossReloads(t *testing.T) {
 	}
 }
 
-// label gives name and labels of a metric as scrape does.
+// label returns name and labels of a metric, written as scrape has them.
 func label(metric, blackhole string, more ...string) string {
 	text := metric + `{blackhole="` + blackhole + `"`
 	for i := 0; i < len(more); i += 2 {

@@ -210,7 +210,7 @@ func TestClientThatBreaksOff(t *testing.T) {
 	}
 }
 
-// files gives the names in the directory.
+// files returns the names in the directory.
 func files(t testing.TB, dir string) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "*"))

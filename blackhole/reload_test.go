@@ -194,7 +194,7 @@ func (g *gate) Read(p []byte) (int, error) {
 	return g.second.Read(p)
 }
 
-// inUse tells whether a handler is recording a request.
+// inUse reports whether a handler is recording a request.
 func inUse(t *testing.T) bool {
 	t.Helper()
 	stacks := make([]byte, 1<<20)

@@ -119,7 +119,7 @@ func TestExamplesSayTheSame(t *testing.T) {
 	}
 }
 
-// outcomes tells what the routes of recipes answer, without what is random.
+// outcomes returns what the routes of recipes answer, without what is random.
 func outcomes(t *testing.T, url string, list recipe.List) []string {
 	t.Helper()
 	var got []string

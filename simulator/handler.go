@@ -102,7 +102,7 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision reads the recipes and takes up the scenario that they make.
+// Provision reads the recipes and acquires the scenario that they make.
 func (h *Handler) Provision(ctx caddy.Context) error {
 	h.logger = ctx.Logger()
 	h.named = new(atomic.Bool)
@@ -123,7 +123,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.takeUp(ctx, recipes); err != nil {
+	if err := h.acquire(ctx, recipes); err != nil {
 		return err
 	}
 	h.mappings = newMappings(stubs, h.scenario, h.Seed)

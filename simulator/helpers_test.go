@@ -23,12 +23,12 @@ func onCaddysPath(t testing.TB) {
 	t.Cleanup(func() { expressIsOn = before })
 }
 
-// site gives the Caddyfile of a site on an address with these lines in it.
+// site returns the Caddyfile of a site on an address with these lines in it.
 func site(addr string, lines ...string) string {
 	return "http://" + addr + " {\n" + withExpress(strings.Join(lines, "\n")) + "\n}\n"
 }
 
-// withExpress gives the simulators in a Caddyfile the option, if it is time for it.
+// withExpress returns a Caddyfile with express on in its simulators, if tests run with it.
 func withExpress(config string) string {
 	if !expressIsOn {
 		return config

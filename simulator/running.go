@@ -54,8 +54,9 @@ type running struct {
 
 var begun atomic.Uint64
 
-// takeUp finds the scenario of recipes, or begins it.
-func (h *Handler) takeUp(ctx caddy.Context, recipes recipe.List) error {
+// acquire finds the scenario of the recipes or begins it, and holds it until the
+// handler is cleaned up.
+func (h *Handler) acquire(ctx caddy.Context, recipes recipe.List) error {
 	content, err := h.fingerprint(recipes)
 	if err != nil {
 		return err

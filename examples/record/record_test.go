@@ -138,7 +138,7 @@ func glob(t *testing.T, dir, prefix string) []string {
 	return files
 }
 
-// one gives the only record of the only file.
+// one returns the only record of the only file.
 func one(t *testing.T, files []string) *recording.Request {
 	t.Helper()
 	if len(files) != 1 {

@@ -48,7 +48,7 @@ func (c *conn) preload(first []byte) {
 	c.start, c.end = 0, copy(c.in, first)
 }
 
-// release returns the buffers to the pool if there is nothing in them.
+// release puts the buffers back into the pool if there is nothing in them.
 func (c *conn) release() {
 	if c.start < c.end || len(c.out) > 0 || c.buffers == noBuffers {
 		return

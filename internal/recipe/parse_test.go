@@ -105,7 +105,7 @@ func TestShownWithItsRoute(t *testing.T) {
 	}
 }
 
-// largeStages gives stages with the largest of bodies, in the wrong order.
+// largeStages returns stages with the largest of bodies, in the wrong order.
 func largeStages(n int) string {
 	list := make([]string, n)
 	for i := range list {

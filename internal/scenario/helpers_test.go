@@ -37,7 +37,7 @@ func parse(t testing.TB, text string) recipe.List {
 	return list
 }
 
-// ask gives the answer for a path, which must have a route.
+// ask returns the response to a GET of a path, which must have a route.
 func ask(t testing.TB, s *Scenario, path string) response.Response {
 	t.Helper()
 	a, found := s.Decide(Request{Method: "GET", Path: path})
@@ -64,7 +64,7 @@ func unzip(t testing.TB, a response.Response) string {
 	return string(plain)
 }
 
-// field gives the first line of a header field.
+// field returns the first line of a header field.
 func field(a response.Response, name string) string {
 	for _, f := range a.Fields {
 		if f.Name == name {

@@ -124,7 +124,7 @@ func (b *budget) fits(n int64) bool {
 	}
 }
 
-// release returns n bytes to the budget and wakes whoever waits for them.
+// release frees n bytes of the budget and wakes those that wait for memory.
 func (b *budget) release(n int64) {
 	b.used.Add(-n)
 	if b.waiters.Load() > 0 {

@@ -24,7 +24,7 @@ import (
 
 const leftBehind = "requests_20261101T000000Z_000001-0000000a"
 
-// recordingOf gives the bytes of a file of three frames with two records each,
+// recordingOf returns the bytes of a file of three frames with two records each,
 // and where the frames end.
 func recordingOf(t *testing.T, c Compression) (content []byte, ends []int) {
 	t.Helper()

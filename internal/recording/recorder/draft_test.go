@@ -16,7 +16,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
-// endless gives so many bytes.
+// endless is a reader of so many bytes.
 type endless struct{ left int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -28,7 +28,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return int(n), nil
 }
 
-// only gives the one record in the directory.
+// only returns the one record in the directory.
 func only(t *testing.T, dir string) *recording.Request {
 	t.Helper()
 	f, err := recording.OpenFile(filepath.Join(dir, filesIn(t, dir)[0]))

@@ -101,7 +101,7 @@ func addText(t testing.TB, r *Recorder, id, body string) {
 	}
 }
 
-// noise gives an incompressible body.
+// noise returns an incompressible body.
 func noise(size int) string {
 	var seed [32]byte
 	binary.LittleEndian.PutUint64(seed[:], rand.Uint64())
@@ -110,7 +110,7 @@ func noise(size int) string {
 	return string(body)
 }
 
-// filesIn gives the names in the directory; it may not exist.
+// filesIn returns the names in the directory; it may not exist.
 func filesIn(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -124,7 +124,7 @@ func filesIn(t testing.TB, dir string) []string {
 	return names
 }
 
-// sizeOf gives the size of a file in the directory.
+// sizeOf returns the size of a file in the directory.
 func sizeOf(t testing.TB, dir, name string) int64 {
 	t.Helper()
 	info, err := os.Stat(filepath.Join(dir, name))

@@ -5,6 +5,6 @@
 
 package recorder
 
-// raceDetector tells whether pools forget at random, as they do under the race
+// raceDetector is whether pools forget at random, as they do under the race
 // detector.
 const raceDetector = false

@@ -75,7 +75,7 @@ func TestMain(m *testing.M) {
 
 var started context.Context // the browser that all tests share
 
-// chromium gives the browser, and starts it for the first test.
+// chromium returns the browser, started for the first test.
 func chromium(t testing.TB) context.Context {
 	t.Helper()
 	if started != nil {
@@ -151,7 +151,7 @@ func (b *browser) press(keys string, options ...chromedp.KeyOption) {
 	b.do(chromedp.KeyEvent(keys, options...))
 }
 
-// requested tells how many requests the page has sent.
+// requested returns how many requests the page has sent.
 func (b *browser) requested() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
