@@ -51,7 +51,7 @@ func TestOtherSitesPageChangesNothing(t *testing.T) {
 func TestOtherSitesImageChangesNothing(t *testing.T) {
 	_, port, _ := net.SplitHostPort(caddytest.Addr(t))
 	url := "http://simulator.test:" + port
-	caddytest.Run(t, site(":"+port, "stage 0 204"))
+	caddytest.Run(t, site("simulator.test:"+port, "stage 0 204"))
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<img src="%[1]s/_admin/restart" onerror="title = 'sent'"><img src="%[1]s/_admin/restart" referrerpolicy="no-referrer" onerror="alt = 'sent'">`+
