@@ -4,6 +4,7 @@
 package teehandler_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -108,8 +109,9 @@ func TestRecordsOfAReplacedConfigurationArrive(t *testing.T) {
 	}
 }
 
-// startCaddy runs a Caddy that can load another configuration and exit.
-func startCaddy(t *testing.T, addr, caddyfile string) (reload func(caddyfile string), exit func()) {
+// startCaddy runs a Caddy that can load another configuration and exit, which
+// returns what it has logged.
+func startCaddy(t *testing.T, addr, caddyfile string) (reload func(caddyfile string), exit func() (logs string)) {
 	t.Helper()
 	config, admin := filepath.Join(t.TempDir(), "Caddyfile"), caddytest.Addr(t)
 	options := "{\n\tadmin " + admin + "\n\tpersist_config off\n}\n"
@@ -117,6 +119,8 @@ func startCaddy(t *testing.T, addr, caddyfile string) (reload func(caddyfile str
 		t.Fatal(err)
 	}
 	process := caddytest.Command(t, "run", "--config", config)
+	var logs bytes.Buffer
+	process.Stderr = &logs
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +147,7 @@ func startCaddy(t *testing.T, addr, caddyfile string) (reload func(caddyfile str
 			t.Fatalf("loading another configuration: %s: %s", resp.Status, text)
 		}
 	}
-	return reload, func() {
+	return reload, func() string {
 		if err := process.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
@@ -155,6 +159,7 @@ func startCaddy(t *testing.T, addr, caddyfile string) (reload func(caddyfile str
 		case <-time.After(patience):
 			t.Fatal("Caddy does not exit")
 		}
+		return logs.String()
 	}
 }
 
@@ -254,7 +259,7 @@ func TestExitWaitsForConversations(t *testing.T) {
 			t.Fatal("requests do not arrive")
 		}
 	}
-	clients.Go(exit)
+	clients.Go(func() { exit() })
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {
@@ -269,5 +274,46 @@ func TestExitWaitsForConversations(t *testing.T) {
 	clients.Wait()
 	if n := recorded(t, dir); n != requests {
 		t.Errorf("%d of %d conversations are recorded", n, requests)
+	}
+}
+
+// TestExitWaitsForPairs has Caddy exit while shadows have not responded: what
+// they respond in time is compared and saved, and the rest counted.
+func TestExitWaitsForPairs(t *testing.T) {
+	for name, replaced := range map[string]bool{"running": false, "replaced": true} {
+		t.Run(name, func(t *testing.T) {
+			shadow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/never" {
+					<-r.Context().Done()
+					return
+				}
+				time.Sleep(500 * time.Millisecond)
+				_, _ = io.WriteString(w, "other")
+			}))
+			t.Cleanup(shadow.Close)
+			addr, dir := caddytest.Addr(t), t.TempDir()
+			reload, exit := startCaddy(t, addr, fmt.Sprintf(
+				"http://%s {\n\ttee %s {\n\t\ttimeout 5s\n\t\tcompare {\n\t\t\tsave %s\n\t\t}\n\t}\n\trespond ok\n}\n", addr, shadow.URL, dir))
+			const requests = 10
+			for range requests - 1 {
+				visit(t, addr)
+			}
+			visit(t, addr+"/never")
+			if replaced {
+				reload(otherSite(addr))
+			}
+			logs := exit()
+			var counted int
+			if _, after, ok := strings.Cut(logs, `some pairs of responses were not compared","pairs":`); ok {
+				if _, err := fmt.Sscanf(after, "%d", &counted); err != nil {
+					t.Error(err)
+				}
+			}
+			for _, side := range []string{"old", "new"} {
+				if saved := recorded(t, filepath.Join(dir, side)); saved == 0 || counted == 0 || saved+counted != requests {
+					t.Errorf("%s: %d pairs saved and %d counted of %d: %s", side, saved, counted, requests, logs)
+				}
+			}
+		})
 	}
 }

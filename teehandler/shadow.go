@@ -118,7 +118,12 @@ var longestTimeout atomic.Int64
 // exits: handlers of a shadow may take a while to notice the end of it.
 const exitGrace = time.Second
 
-func init() { lifecycle.Drain(awaitCopies) }
+func init() {
+	lifecycle.Drain(func() {
+		awaitCopies()
+		comparison.Finish()
+	})
+}
 
 // awaitCopies waits at the end of the process until every copy has its outcome
 // and every conversation is added, whichever configuration has accepted it.

@@ -187,6 +187,13 @@ func (p *Pool) Close() {
 	}
 }
 
+// Idle reports whether nothing waits for a response or to be compared.
+func (p *Pool) Idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open == 0
+}
+
 // forget ends what an exchange takes of the bounds. It is called with the lock.
 func (p *Pool) forget(x *Exchange) {
 	p.held -= x.held

@@ -52,20 +52,21 @@ type shared struct {
 
 var begun atomic.Uint64
 
-// Destruct ends the comparing. What waits still is compared beside.
+// Destruct ends the comparing. What is on its way still is compared beside.
 func (s *shared) Destruct() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.run.close()
+	s.run.end()
 	return nil
 }
 
-// reset has the counts begin at zero. What is on its way still counts to those
-// before.
+// reset has the counts begin at zero. What is on its way counts to those before:
+// it is not waited for, so that many resets keep no more than one.
 func (s *shared) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.run.close()
+	s.run.end()
+	go s.run.close()
 	s.run = newRun(s)
 }
 

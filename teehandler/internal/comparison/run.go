@@ -4,9 +4,13 @@
 package comparison
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/compare/pairs"
 	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
@@ -59,7 +63,12 @@ func (r *run) pool(c *Comparison) *pairs.Pool {
 			saving.save(system, p)
 		}
 	}
-	o.Skipped = func(system int, reason string) { all[system].metrics.count(reason) }
+	o.Skipped = func(system int, reason string) {
+		all[system].metrics.count(reason)
+		if caddy.Exiting() {
+			uncompared.Add(1)
+		}
+	}
 	p = pairs.New(o)
 	if r.closed {
 		p.Close()
@@ -91,14 +100,30 @@ func (r *run) shadows() []*counts {
 	return append([]*counts(nil), r.counts...)
 }
 
-// close ends the pools. What waits in them still is compared beside.
+// close returns when all that has its responses is compared. What lacks one, or
+// comes later, is counted as not compared.
 func (r *run) close() {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.closed = true
-	for _, p := range r.pools {
-		go p.Close()
+	pools := slices.Collect(maps.Values(r.pools))
+	r.mu.Unlock()
+	var closing sync.WaitGroup
+	for _, p := range pools {
+		closing.Go(p.Close)
 	}
+	closing.Wait()
+}
+
+// idle reports whether no pair waits or is compared.
+func (r *run) idle() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.pools {
+		if !p.Idle() {
+			return false
+		}
+	}
+	return true
 }
 
 // compared counts and tells of a pair, and reports whether it differs in a field
