@@ -10,54 +10,56 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/browsertest"
 )
 
 // tabTo presses the tabulator until an element has the focus.
-func (b *browser) tabTo(selector string) {
-	b.t.Helper()
+func tabTo(t testing.TB, b *browsertest.Tab, selector string) {
+	t.Helper()
 	for range 60 {
-		if eval[bool](b, `document.activeElement.matches("`+selector+`")`) {
+		if browsertest.Eval[bool](b, `document.activeElement.matches("`+selector+`")`) {
 			return
 		}
-		b.press(kb.Tab)
+		b.Press(kb.Tab)
 	}
-	b.t.Fatalf("the tabulator does not lead to %s", selector)
+	t.Fatalf("the tabulator does not lead to %s", selector)
 }
 
 // TestKeyboardAlone posts a recipe, restarts the clock and removes all recipes
 // without a pointer.
 func TestKeyboardAlone(t *testing.T) {
 	url := serve(t)
-	b := open(t, url, "/_admin/")
-	b.until(`document.querySelector("#connection").textContent === "Live"`)
-	b.tabTo("#recipe")
-	b.press("a", chromedp.KeyModifiers(kb.ModifierCtrl))
-	b.press(`{"route":"/typed","stages":[{"status":201},{"at":"1h"}]}`)
-	b.tabTo("#post [type=submit]")
-	b.press(kb.Enter)
-	b.until(current("/typed") + `?.innerText.includes("201")`)
+	b := browsertest.Open(t, url, "/_admin/")
+	b.Until(`document.querySelector("#connection").textContent === "Live"`)
+	tabTo(t, b, "#recipe")
+	b.Press("a", chromedp.KeyModifiers(kb.ModifierCtrl))
+	b.Press(`{"route":"/typed","stages":[{"status":201},{"at":"1h"}]}`)
+	tabTo(t, b, "#post [type=submit]")
+	b.Press(kb.Enter)
+	b.Until(current("/typed") + `?.innerText.includes("201")`)
 
 	key := card("/typed") + ".dataset.key"
-	before := eval[string](b, key)
-	b.tabTo("#restart-clock")
-	b.press(kb.Enter)
-	b.until(`document.querySelector("dialog").open && document.activeElement.textContent === "Cancel"`)
-	b.press(kb.Escape)
-	b.until(`!document.querySelector("dialog").open && document.activeElement.id === "restart-clock"`)
-	if after := eval[string](b, key); after != before {
+	before := browsertest.Eval[string](b, key)
+	tabTo(t, b, "#restart-clock")
+	b.Press(kb.Enter)
+	b.Until(`document.querySelector("dialog").open && document.activeElement.textContent === "Cancel"`)
+	b.Press(kb.Escape)
+	b.Until(`!document.querySelector("dialog").open && document.activeElement.id === "restart-clock"`)
+	if after := browsertest.Eval[string](b, key); after != before {
 		t.Error("it has started again although that was cancelled")
 	}
-	b.press(kb.Enter)
-	b.tabTo("#confirm-yes")
-	b.press(kb.Enter)
-	b.until(`document.querySelector("#notice").textContent === "The clock has started again."`)
-	b.until(card("/typed") + ` && ` + key + ` !== "` + before + `"`)
+	b.Press(kb.Enter)
+	tabTo(t, b, "#confirm-yes")
+	b.Press(kb.Enter)
+	b.Until(`document.querySelector("#notice").textContent === "The clock has started again."`)
+	b.Until(card("/typed") + ` && ` + key + ` !== "` + before + `"`)
 
-	b.tabTo("#remove-recipes")
-	b.press(kb.Enter)
-	b.tabTo("#confirm-yes")
-	b.press(kb.Enter)
-	b.until(`document.querySelectorAll("article").length === 0 && document.querySelector("#notice").textContent === "All recipes were removed."`)
+	tabTo(t, b, "#remove-recipes")
+	b.Press(kb.Enter)
+	tabTo(t, b, "#confirm-yes")
+	b.Press(kb.Enter)
+	b.Until(`document.querySelectorAll("article").length === 0 && document.querySelector("#notice").textContent === "All recipes were removed."`)
 	if status, _, _ := ask(t, "GET", url+"/typed", ""); status != 406 {
 		t.Errorf("got %d", status)
 	}
@@ -67,8 +69,8 @@ func TestKeyboardAlone(t *testing.T) {
 // name or a role.
 func TestScreenReader(t *testing.T) {
 	url := serve(t, "stage 0 200", "stage 1h 503")
-	b := open(t, url, "/_admin/")
-	b.until(`document.querySelectorAll("article").length === 1`)
+	b := browsertest.Open(t, url, "/_admin/")
+	b.Until(`document.querySelectorAll("article").length === 1`)
 	for _, holds := range []string{
 		`document.documentElement.lang === "en"`,
 		`[...document.querySelectorAll("input, textarea")].every((field) => field.labels.length > 0)`,
@@ -79,7 +81,7 @@ func TestScreenReader(t *testing.T) {
 		`["connection", "notice", "recipe-notice"].every((id) => document.getElementById(id).getAttribute("role") === "status")`,
 		`document.querySelectorAll(".timeline [aria-current=step]").length === 1`,
 	} {
-		if !eval[bool](b, holds) {
+		if !browsertest.Eval[bool](b, holds) {
 			t.Errorf("it does not hold: %s", holds)
 		}
 	}

@@ -14,8 +14,11 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/browsertest"
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
+
+func TestMain(m *testing.M) { browsertest.Main(m) }
 
 // TestOtherSitesPageChangesNothing holds for a page of another origin that a
 // browser has open: neither a form, nor a script, nor a link does anything.
@@ -28,16 +31,16 @@ func TestOtherSitesPageChangesNothing(t *testing.T) {
 			`<a href="%[1]s/_admin/restart">Win</a>`, url)
 	}))
 	defer other.Close()
-	b := start(t, other.URL)
+	b := browsertest.Start(t, other.URL)
 	for _, selector := range []string{"button", "a"} {
-		b.do(chromedp.Navigate(other.URL))
-		b.click(selector)
-		b.until(`document.body.innerText.includes("a page of another site may not do this")`)
+		b.Do(chromedp.Navigate(other.URL))
+		b.Click(selector)
+		b.Until(`document.body.innerText.includes("a page of another site may not do this")`)
 	}
-	b.do(chromedp.Navigate(other.URL))
+	b.Do(chromedp.Navigate(other.URL))
 	script := fmt.Sprintf(`fetch("%s/_admin/restart_clock", {method: "POST", mode: "no-cors"}).then(() => document.title = "sent")`, url)
-	eval[*struct{}](b, "void "+script)
-	b.until(`document.title === "sent"`)
+	browsertest.Eval[*struct{}](b, "void "+script)
+	b.Until(`document.title === "sent"`)
 	if status, _, _ := ask(t, "GET", url+"/", ""); status != 204 {
 		t.Errorf("what runs answers %d", status)
 	}
@@ -59,14 +62,14 @@ func TestOtherSitesImageChangesNothing(t *testing.T) {
 	}))
 	defer other.Close()
 	_, port, _ = net.SplitHostPort(other.Listener.Addr().String())
-	b := start(t, url)
-	b.do(chromedp.Navigate("http://other.test:" + port))
-	b.until(`document.images[0].title === "sent" && document.images[1].alt === "sent"`)
-	b.click("a")
-	b.until(`document.body.innerText.includes("a browser may not do this")`)
-	b.do(chromedp.Navigate(url + "/_admin/"))
-	b.until(current("/*") + `?.innerText.includes("204")`)
-	b.click("#remove-recipes")
-	b.click("#confirm-yes")
-	b.until(`document.querySelector("#notice").textContent === "All recipes were removed."`)
+	b := browsertest.Start(t, url)
+	b.Do(chromedp.Navigate("http://other.test:" + port))
+	b.Until(`document.images[0].title === "sent" && document.images[1].alt === "sent"`)
+	b.Click("a")
+	b.Until(`document.body.innerText.includes("a browser may not do this")`)
+	b.Do(chromedp.Navigate(url + "/_admin/"))
+	b.Until(current("/*") + `?.innerText.includes("204")`)
+	b.Click("#remove-recipes")
+	b.Click("#confirm-yes")
+	b.Until(`document.querySelector("#notice").textContent === "All recipes were removed."`)
 }

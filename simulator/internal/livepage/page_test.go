@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/browsertest"
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
@@ -29,21 +30,21 @@ func current(route string) string { return card(route) + `?.querySelector("[aria
 // itself, and that the marker moves within one.
 func TestStagesMove(t *testing.T) {
 	url := serve(t, "stage 0 200", "stage 5s 503 lognormal(70ms,0.3)", "stage 9000h 404")
-	b := open(t, url, "/_admin/")
+	b := browsertest.Open(t, url, "/_admin/")
 	first := current("/*") + `?.innerText.includes("200")`
-	for begin := time.Now(); !b.within(4*time.Second, first); { // it may have taken longer to load
-		if time.Since(begin) > patience {
+	for begin := time.Now(); !b.Within(4*time.Second, first); { // it may have taken longer to load
+		if time.Since(begin) > browsertest.Patience {
 			t.Fatal("the first stage was never seen")
 		}
 		ask(t, "POST", url+"/_admin/restart_clock", "")
 	}
-	b.until(current("/*") + `?.innerText.includes("503 lognormal(70ms,0.3)")`)
-	b.until(card("/*") + `.querySelector(".where").textContent.startsWith("Stage 2 of 3, 374d ")`)
+	b.Until(current("/*") + `?.innerText.includes("503 lognormal(70ms,0.3)")`)
+	b.Until(card("/*") + `.querySelector(".where").textContent.startsWith("Stage 2 of 3, 374d ")`)
 	post(t, url, `{"route":"/slow","stages":[{"at":0},{"at":"1m"}]}`)
 	done := `parseFloat(` + current("/slow") + `?.style.getPropertyValue("--done"))`
-	b.until(done + " > 0")
-	before := eval[float64](b, done)
-	b.until(fmt.Sprintf("%s > %v", done, before))
+	b.Until(done + " > 0")
+	before := browsertest.Eval[float64](b, done)
+	b.Until(fmt.Sprintf("%s > %v", done, before))
 }
 
 // TestStagesTellWhatElseTheySay holds for faults, shares, ramps, loops, and a
@@ -54,19 +55,19 @@ func TestStagesTellWhatElseTheySay(t *testing.T) {
 		`{"status":503,"latency":"1s","percent":25,"fault":"reset 10","ramp":true},`+
 		`{"at":"1h","latency":"2s","dribble":"10 5s","body":"own"}]}`)
 	post(t, url, fmt.Sprintf(`{"route":"/later","start":%q,"stages":[{}]}`, time.Now().Add(48*time.Hour).Format(time.RFC3339)))
-	b := open(t, url, "/_admin/")
-	b.until(card("/later") + `?.querySelector(".where").textContent.startsWith("Begins in ")`)
+	b := browsertest.Open(t, url, "/_admin/")
+	b.Until(card("/later") + `?.querySelector(".where").textContent.startsWith("Begins in ")`)
 	for _, words := range []string{"loop 2h", "seed 7", "percent 25", "fault reset 10", "ramp", "dribble 10 5s", "body own"} {
-		b.until(fmt.Sprintf(`[...%s.querySelectorAll(".word")].some((word) => word.textContent === %q)`, card("/all"), words))
+		b.Until(fmt.Sprintf(`[...%s.querySelectorAll(".word")].some((word) => word.textContent === %q)`, card("/all"), words))
 	}
-	b.until(card("/all") + `.querySelector(".where").textContent.startsWith("Stage 1 of 2, ")`)
+	b.Until(card("/all") + `.querySelector(".where").textContent.startsWith("Stage 1 of 2, ")`)
 	post(t, url, `{"route":"/broken","stages":[{"fault":"empty"}]}`)
 	if resp, err := http.Get(url + "/broken"); err == nil {
 		resp.Body.Close()
 		t.Error("the fault did not happen")
 	}
-	b.until(card("/broken") + `?.querySelector(".mix .status")?.textContent === "fault"`)
-	if eval[bool](b, card("/all")+`.querySelector(".endless") !== null`) {
+	b.Until(card("/broken") + `?.querySelector(".mix .status")?.textContent === "fault"`)
+	if browsertest.Eval[bool](b, card("/all")+`.querySelector(".endless") !== null`) {
 		t.Error("a stage stays although the recipe loops")
 	}
 }
@@ -82,14 +83,14 @@ func TestManyStages(t *testing.T) {
 	all := strings.Join(stages, ",")
 	start := time.Now().Add(-99*time.Minute - 5*time.Second).Format(time.RFC3339)
 	post(t, url, fmt.Sprintf(`[{"route":"/loop","start":%q,"loop":"3h","stages":[%s]},{"route":"/stay","start":%q,"stages":[%s]}]`, start, all, start, all))
-	b := open(t, url, "/_admin/")
+	b := browsertest.Open(t, url, "/_admin/")
 	for route, after := range map[string]string{
 		"/loop": "50 more stages are not shown, and all begin again after 3h",
 		"/stay": "50 more stages are not shown, the last of which stays",
 	} {
-		b.until(card(route) + `?.querySelector(".where").textContent.match(/^Stage 100 of 150, .*s left$/)`)
-		b.until(fmt.Sprintf(`%s.innerText.includes(%q)`, card(route), after))
-		if eval[bool](b, card(route)+`.querySelector(".endless") !== null`) {
+		b.Until(card(route) + `?.querySelector(".where").textContent.match(/^Stage 100 of 150, .*s left$/)`)
+		b.Until(fmt.Sprintf(`%s.innerText.includes(%q)`, card(route), after))
+		if browsertest.Eval[bool](b, card(route)+`.querySelector(".endless") !== null`) {
 			t.Errorf("%s: a stage stays although others come after", route)
 		}
 	}
@@ -98,26 +99,26 @@ func TestManyStages(t *testing.T) {
 // TestCountsMove holds for the numbers, by status, by latency, and as a rate.
 func TestCountsMove(t *testing.T) {
 	url := serve(t, "stage 0 503 2ms")
-	b := open(t, url, "/_admin/")
-	b.until(`document.querySelector("#connection").textContent === "Live"`)
+	b := browsertest.Open(t, url, "/_admin/")
+	b.Until(`document.querySelector("#connection").textContent === "Live"`)
 	for range 25 {
 		ask(t, "GET", url+"/", "")
 	}
 	row := func(place, name string) string {
 		return fmt.Sprintf(`[...document.querySelectorAll(%q)].find((row) => row.firstChild.textContent === %q)?.innerText.split(/\s+/).join(" ")`, place+" li", name)
 	}
-	b.until(`document.querySelector("#total").textContent === "25"`)
-	b.until(row("#mix", "503") + ` === "503 100% 25"`)
-	b.until(row("article .mix", "503") + ` === "503 100% 25"`)
-	b.until(row("#latency", "1ms–5ms") + ` === "1ms–5ms 100%"`)
-	b.until(row("article .chart", "1ms–5ms") + ` === "1ms–5ms 100%"`)
-	b.until(`document.querySelector("#rates polyline").getAttribute("points").split(" ").some((point) => Number(point.split(",")[1]) < 29)`)
+	b.Until(`document.querySelector("#total").textContent === "25"`)
+	b.Until(row("#mix", "503") + ` === "503 100% 25"`)
+	b.Until(row("article .mix", "503") + ` === "503 100% 25"`)
+	b.Until(row("#latency", "1ms–5ms") + ` === "1ms–5ms 100%"`)
+	b.Until(row("article .chart", "1ms–5ms") + ` === "1ms–5ms 100%"`)
+	b.Until(`document.querySelector("#rates polyline").getAttribute("points").split(" ").some((point) => Number(point.split(",")[1]) < 29)`)
 
 	stop := keepAsking(url)
-	b.until(`Number(document.querySelector("#rate").textContent) > 1`)
-	b.until(`Number(document.querySelector("article .numbers strong").textContent) > 1`)
+	b.Until(`Number(document.querySelector("#rate").textContent) > 1`)
+	b.Until(`Number(document.querySelector("article .numbers strong").textContent) > 1`)
 	stop()
-	b.until(`document.querySelector("#rate").textContent === "0"`)
+	b.Until(`document.querySelector("#rate").textContent === "0"`)
 }
 
 // TestNumbersAreOfOneSpan holds that a status mix has shares and numbers of the
@@ -128,13 +129,13 @@ func TestNumbersAreOfOneSpan(t *testing.T) {
 	for range 5 {
 		ask(t, "GET", url+"/a", "")
 	}
-	b := open(t, url, "/_admin/")
+	b := browsertest.Open(t, url, "/_admin/")
 	row := `document.querySelector("#mix li")?.innerText.split(/\s+/).join(" ")`
-	b.until(row + ` === "503 0% 0"`)
+	b.Until(row + ` === "503 0% 0"`)
 	ask(t, "GET", url+"/a", "")
-	b.until(row + ` === "503 100% 1"`)
+	b.Until(row + ` === "503 100% 1"`)
 	ask(t, "GET", url+"/none", "")
-	b.until(card("no route") + `?.querySelector(".mix .status")?.textContent === "406"`)
+	b.Until(card("no route") + `?.querySelector(".mix .status")?.textContent === "406"`)
 }
 
 // keepAsking asks about a hundred times a second until it is stopped.
@@ -160,45 +161,45 @@ func keepAsking(url string) (stop func()) {
 // is posted elsewhere appears too, and that a route can be looked for.
 func TestPostedRecipeAppears(t *testing.T) {
 	url := serve(t)
-	b := open(t, url, "/_admin/")
-	b.until(`document.querySelector("#found").textContent.startsWith("No recipe yet")`)
-	b.click("#post button[type=submit]")
-	b.until(`document.querySelector("#recipe-notice").textContent === "Posted. Recipes in force: 1."`)
-	b.until(current("/example") + `?.innerText.includes("200 50ms")`)
+	b := browsertest.Open(t, url, "/_admin/")
+	b.Until(`document.querySelector("#found").textContent.startsWith("No recipe yet")`)
+	b.Click("#post button[type=submit]")
+	b.Until(`document.querySelector("#recipe-notice").textContent === "Posted. Recipes in force: 1."`)
+	b.Until(current("/example") + `?.innerText.includes("200 50ms")`)
 	if status, _, body := ask(t, "GET", url+"/example", ""); status != 200 || !strings.HasPrefix(body, `{"hello": "world"`) {
 		t.Errorf("the example answers %d %.100s", status, body)
 	}
 	post(t, url, `{"route":"/elsewhere","stages":[{"status":418}]}`)
-	b.until(current("/elsewhere") + `?.innerText.includes("418")`)
-	b.click("#current")
-	b.until(`document.querySelector("#recipe").value.includes('"status": 418')`)
-	b.tabTo("#find")
-	b.press("exam")
-	b.until(`document.querySelectorAll("article").length === 1 && document.querySelector("#found").textContent === "1 of 2"`)
+	b.Until(current("/elsewhere") + `?.innerText.includes("418")`)
+	b.Click("#current")
+	b.Until(`document.querySelector("#recipe").value.includes('"status": 418')`)
+	tabTo(t, b, "#find")
+	b.Press("exam")
+	b.Until(`document.querySelectorAll("article").length === 1 && document.querySelector("#found").textContent === "1 of 2"`)
 }
 
 // TestInvalidRecipeShowsItsError holds that the field and the fault are told
 // beside the form, and that what runs goes on.
 func TestInvalidRecipeShowsItsError(t *testing.T) {
 	url := serve(t, "stage 0 204")
-	b := open(t, url, "/_admin/")
-	b.fill("#recipe", `{"stages":[{"status":200},{"at":"1s","latency":"fast"}]}`)
-	b.click("#post button[type=submit]")
-	b.until(`document.querySelector("#recipe-problem .field")?.textContent === "stages[1].latency"`)
-	b.until(`document.querySelector("#recipe-problem").textContent.includes("'fast'")`)
-	b.until(`document.querySelector("#recipe").getAttribute("aria-invalid") === "true" && document.activeElement.id === "recipe"`)
-	b.until(current("/*") + `?.innerText.includes("204")`)
-	b.fill("#recipe", `{"stages":[{"status":201}]}`)
-	b.click("#post button[type=submit]")
-	b.until(current("/*") + `?.innerText.includes("201")`)
-	b.until(`document.querySelector("#recipe-problem").textContent === "" && !document.querySelector("#recipe").hasAttribute("aria-invalid")`)
+	b := browsertest.Open(t, url, "/_admin/")
+	b.Fill("#recipe", `{"stages":[{"status":200},{"at":"1s","latency":"fast"}]}`)
+	b.Click("#post button[type=submit]")
+	b.Until(`document.querySelector("#recipe-problem .field")?.textContent === "stages[1].latency"`)
+	b.Until(`document.querySelector("#recipe-problem").textContent.includes("'fast'")`)
+	b.Until(`document.querySelector("#recipe").getAttribute("aria-invalid") === "true" && document.activeElement.id === "recipe"`)
+	b.Until(current("/*") + `?.innerText.includes("204")`)
+	b.Fill("#recipe", `{"stages":[{"status":201}]}`)
+	b.Click("#post button[type=submit]")
+	b.Until(current("/*") + `?.innerText.includes("201")`)
+	b.Until(`document.querySelector("#recipe-problem").textContent === "" && !document.querySelector("#recipe").hasAttribute("aria-invalid")`)
 }
 
 func TestMappingsHaveCards(t *testing.T) {
 	url := serve(t, "stage 0 200", "mappings "+helloMapping(t))
-	b := open(t, url, "/_admin/")
+	b := browsertest.Open(t, url, "/_admin/")
 	name := look(t, url+"/_admin/live.json").Routes[1].Route
-	b.until(fmt.Sprintf("%s?.innerText.includes('mapping')", card(name)))
+	b.Until(fmt.Sprintf("%s?.innerText.includes('mapping')", card(name)))
 }
 
 // TestMarkupStaysText holds for everything that somebody else may have posted.
@@ -206,15 +207,15 @@ func TestMarkupStaysText(t *testing.T) {
 	const markup = `<img src=x onerror=globalThis.caught=1><script>globalThis.caught=1</script>`
 	url := serve(t)
 	post(t, url, fmt.Sprintf(`{"route":"/%[1]s","body":"%[1]s","headers":{"x-markup":"%[1]s"},"stages":[{}]}`, markup))
-	b := open(t, url, "/_admin/")
-	b.until(fmt.Sprintf(`document.querySelector("h3")?.textContent === "/%s"`, markup))
-	b.fill("#recipe", `{"`+markup+`": 1}`)
-	b.click("#post button[type=submit]")
-	b.until(`document.querySelector("#recipe-problem").textContent.includes("<img")`)
-	b.tabTo("#find")
-	b.press("<img")
-	b.until(`document.querySelector("#found").textContent === "1"`)
-	if eval[bool](b, `"caught" in globalThis || document.querySelectorAll("img, body script").length > 0`) {
+	b := browsertest.Open(t, url, "/_admin/")
+	b.Until(fmt.Sprintf(`document.querySelector("h3")?.textContent === "/%s"`, markup))
+	b.Fill("#recipe", `{"`+markup+`": 1}`)
+	b.Click("#post button[type=submit]")
+	b.Until(`document.querySelector("#recipe-problem").textContent.includes("<img")`)
+	tabTo(t, b, "#find")
+	b.Press("<img")
+	b.Until(`document.querySelector("#found").textContent === "1"`)
+	if browsertest.Eval[bool](b, `"caught" in globalThis || document.querySelectorAll("img, body script").length > 0`) {
 		t.Error("markup of a recipe became part of the page")
 	}
 }
@@ -228,13 +229,13 @@ func TestNarrow(t *testing.T) {
 		stages = append(stages, fmt.Sprintf(`{"at":"%dm","status":%d}`, i, 200+i))
 	}
 	post(t, url, fmt.Sprintf(`{"route":"/%[1]s","body":"%[1]s","stages":[%[2]s]}`, long, strings.Join(stages, ",")))
-	b := open(t, url, "/_admin/")
-	b.fill("#recipe", `{"`+long+`":1}`)
-	b.click("#post button[type=submit]")
-	b.until(`document.querySelectorAll("article").length === 2 && document.querySelector("#recipe-problem").textContent !== ""`)
+	b := browsertest.Open(t, url, "/_admin/")
+	b.Fill("#recipe", `{"`+long+`":1}`)
+	b.Click("#post button[type=submit]")
+	b.Until(`document.querySelectorAll("article").length === 2 && document.querySelector("#recipe-problem").textContent !== ""`)
 	for _, width := range []int64{400, 700, 1280} {
-		b.do(chromedp.EmulateViewport(width, 800))
-		if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+		b.Do(chromedp.EmulateViewport(width, 800))
+		if over := browsertest.Eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 			t.Errorf("at %d pixels, %d more are needed", width, over)
 		}
 	}
@@ -242,18 +243,18 @@ func TestNarrow(t *testing.T) {
 
 // TestHiddenPageAsksNothing holds for a tab that nobody looks at.
 func TestHiddenPageAsksNothing(t *testing.T) {
-	b := open(t, serve(t), "/_admin/")
+	b := browsertest.Open(t, serve(t), "/_admin/")
 	live := `document.querySelector("#connection").textContent === "Live"`
-	b.until(live)
-	eval[bool](b, `Object.defineProperty(document, "hidden", { value: true, configurable: true }) && document.dispatchEvent(new Event("visibilitychange"))`)
-	b.until(`document.querySelector("#connection").textContent === "Paused"`)
-	before := b.requested()
+	b.Until(live)
+	browsertest.Eval[bool](b, `Object.defineProperty(document, "hidden", { value: true, configurable: true }) && document.dispatchEvent(new Event("visibilitychange"))`)
+	b.Until(`document.querySelector("#connection").textContent === "Paused"`)
+	before := b.Requested()
 	time.Sleep(2500 * time.Millisecond)
-	if n := b.requested() - before; n > 0 {
+	if n := b.Requested() - before; n > 0 {
 		t.Errorf("it asked %d times although nobody looks", n)
 	}
-	eval[bool](b, `Object.defineProperty(document, "hidden", { value: false }) && document.dispatchEvent(new Event("visibilitychange"))`)
-	b.until(live)
+	browsertest.Eval[bool](b, `Object.defineProperty(document, "hidden", { value: false }) && document.dispatchEvent(new Event("visibilitychange"))`)
+	b.Until(live)
 }
 
 // TestLostConnection holds that the page says so, and goes on when the server
@@ -261,12 +262,12 @@ func TestHiddenPageAsksNothing(t *testing.T) {
 func TestLostConnection(t *testing.T) {
 	addr := caddytest.Addr(t)
 	s := caddytest.Run(t, site(addr))
-	b := start(t, "http://"+addr) // failed requests are errors in its log
-	b.do(chromedp.Navigate("http://" + addr + "/_admin/"))
+	b := browsertest.Start(t, "http://"+addr) // failed requests are errors in its log
+	b.Do(chromedp.Navigate("http://" + addr + "/_admin/"))
 	live := `document.querySelector("#connection").textContent === "Live"`
-	b.until(live)
+	b.Until(live)
 	s.Reload("http://" + addr + " {\nrespond 503\n}\n")
-	b.until(`document.querySelector("#connection").textContent === "No connection, trying again: the server answers 503"`)
+	b.Until(`document.querySelector("#connection").textContent === "No connection, trying again: the server answers 503"`)
 	s.Reload(site(addr))
-	b.until(live)
+	b.Until(live)
 }

@@ -3,7 +3,8 @@
 
 //go:build external
 
-package livepage_test
+// Package browsertest has tests look at pages in a real Chromium.
+package browsertest
 
 import (
 	"context"
@@ -21,11 +22,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a test waits for what must come to pass.
-const patience = 60 * time.Second
+// Patience is how long a test waits for what must come to pass.
+const Patience = 60 * time.Second
 
-// browser is a tab of a real Chromium.
-type browser struct {
+// Tab is a tab of a real Chromium.
+type Tab struct {
 	t    testing.TB
 	ctx  context.Context
 	site string // all that the page may load from
@@ -35,11 +36,11 @@ type browser struct {
 	requests int
 }
 
-// open opens a page of a site. When the test ends, the page must have had no
+// Open opens a page of a site. When the test ends, the page must have had no
 // errors and asked no other site for anything.
-func open(t testing.TB, site, path string) *browser {
+func Open(t testing.TB, site, path string) *Tab {
 	t.Helper()
-	b := start(t, site)
+	b := Start(t, site)
 	t.Cleanup(func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -47,25 +48,27 @@ func open(t testing.TB, site, path string) *browser {
 			t.Error(fault)
 		}
 	})
-	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(site+path))
+	b.Do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(site+path))
 	return b
 }
 
-func start(t testing.TB, site string) *browser {
+// Start opens an empty tab to look at a site, whose faults nobody minds.
+func Start(t testing.TB, site string) *Tab {
 	t.Helper()
-	b := &browser{t: t, site: site}
+	b := &Tab{t: t, site: site}
 	tab, _ := chromedp.NewContext(chromium(t), chromedp.WithListener(b.listen))
 	t.Cleanup(func() { _ = chromedp.Cancel(tab) })
 	b.ctx = tab
-	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+	b.Do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 		return err
 	}))
 	return b
 }
 
-// TestMain ends the browser that tests have started.
-func TestMain(m *testing.M) {
+// Main runs the tests of a package and ends the browser that they have started.
+// It is called by TestMain, and does not return.
+func Main(m *testing.M) {
 	code := m.Run()
 	if started != nil {
 		_ = chromedp.Cancel(started)
@@ -82,7 +85,7 @@ func chromium(t testing.TB) context.Context {
 		return started
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(patience),
+		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(Patience),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("host-resolver-rules", "MAP *.test 127.0.0.1"))
 	allocator, _ := chromedp.NewExecAllocator(context.Background(), options...)
@@ -95,7 +98,7 @@ func chromium(t testing.TB) context.Context {
 }
 
 // listen notes what a good page does not do.
-func (b *browser) listen(event any) {
+func (b *Tab) listen(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
@@ -116,15 +119,16 @@ func (b *browser) listen(event any) {
 	}
 }
 
-func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
+// Do performs actions of chromedp.
+func (b *Tab) Do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := chromedp.Do(b.ctx, actions...); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// eval evaluates an expression in the page.
-func eval[T any](b *browser, expression string) T {
+// Eval returns the value of an expression in the page.
+func Eval[T any](b *Tab, expression string) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
 	if err != nil {
@@ -133,42 +137,42 @@ func eval[T any](b *browser, expression string) T {
 	return value
 }
 
-// click clicks an element, once the page has nothing else to do.
-func (b *browser) click(selector string) {
+// Click clicks an element, once the page has nothing else to do.
+func (b *Tab) Click(selector string) {
 	b.t.Helper()
-	eval[int](b, fmt.Sprintf("setTimeout(() => document.querySelector(%q).click())", selector))
+	Eval[int](b, fmt.Sprintf("setTimeout(() => document.querySelector(%q).click())", selector))
 }
 
-// fill sets the text of a field.
-func (b *browser) fill(selector, text string) {
+// Fill sets the text of a field.
+func (b *Tab) Fill(selector, text string) {
 	b.t.Helper()
-	eval[string](b, fmt.Sprintf("document.querySelector(%q).value = %q", selector, text))
+	Eval[string](b, fmt.Sprintf("document.querySelector(%q).value = %q", selector, text))
 }
 
-// press types text or presses keys in the element that has the focus.
-func (b *browser) press(keys string, options ...chromedp.KeyOption) {
+// Press types text or presses keys in the element that has the focus.
+func (b *Tab) Press(keys string, options ...chromedp.KeyOption) {
 	b.t.Helper()
-	b.do(chromedp.KeyEvent(keys, options...))
+	b.Do(chromedp.KeyEvent(keys, options...))
 }
 
-// requested returns how many requests the page has sent.
-func (b *browser) requested() int {
+// Requested returns how many requests the page has sent.
+func (b *Tab) Requested() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.requests
 }
 
-// until waits until an expression holds in the page.
-func (b *browser) until(condition string) {
+// Until waits until an expression holds in the page.
+func (b *Tab) Until(condition string) {
 	b.t.Helper()
-	if !b.within(patience, condition) {
-		b.t.Fatalf("it did not come to pass: %s\n%s", condition, eval[string](b, "document.body.innerText"))
+	if !b.Within(Patience, condition) {
+		b.t.Fatalf("it did not come to pass: %s\n%s", condition, Eval[string](b, "document.body.innerText"))
 	}
 }
 
-// within waits a while for an expression to hold. In a page that is being left
+// Within waits a while for an expression to hold. In a page that is being left
 // nothing holds.
-func (b *browser) within(limit time.Duration, condition string) bool {
+func (b *Tab) Within(limit time.Duration, condition string) bool {
 	b.t.Helper()
 	evaluate := chromedp.Evaluate[bool]("Boolean(" + condition + ")")
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
