@@ -88,6 +88,18 @@ func withoutHash(s string) string {
 	return strings.Join(words, " ")
 }
 
+// TestValuesThatWereLeftOut compares with what a recording has redacted.
+func TestValuesThatWereLeftOut(t *testing.T) {
+	old := body(`{"card":{"number":"REDACTED"},"pin":"REDACTED","price":1}`)
+	old.Header = append(old.Header, "X-Key: REDACTED\r\n"...)
+	new := body(`{"card":{"number":"4111"},"pin":1234,"price":2}`)
+	new.Header = append(new.Header, "X-Key: secret\r\n"...)
+	result := NewComparer(rulesOf(t, Options{})).Compare(old, new)
+	if got := found(result); !slices.Equal(got, []string{"changed $.price: 1 → 2"}) || result.Ignored != 3 {
+		t.Errorf("got %q, %d ignored", got, result.Ignored)
+	}
+}
+
 func TestIgnored(t *testing.T) {
 	rules := rulesOf(t, Options{
 		IgnoreHeaders: []string{"X-Cache"}, IgnoreJSON: []string{"$.items[*].at", "$.meta", "$.by[*].v"},

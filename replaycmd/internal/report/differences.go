@@ -18,6 +18,7 @@ import (
 
 const (
 	terminal    = 80 // characters of a line of differences
+	longestName = 32 // of those of a system's name in it
 	mostRows    = 60 // fields of one target that the text lists
 	fieldColumn = 42 // where the field's name begins
 	valueWidth  = 34 // characters of each value
@@ -68,7 +69,7 @@ func (r *Report) differences(w io.Writer) error {
 
 func (c *Comparison) write(w io.Writer, rows []tally.Row) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "\n%s\n", fit(fmt.Sprintf("%s beside %s: %s", Escape(c.Target), Escape(c.Old), c.summary(rows)), terminal))
+	fmt.Fprintf(&text, "\n%s\n", wrap(fmt.Sprintf("%s beside %s: %s", fit(Escape(c.Target), longestName), fit(Escape(c.Old), longestName), c.summary(rows)), terminal, "\n    "))
 	if len(rows) > 0 {
 		fmt.Fprintf(&text, "\n  %-11s  %-7s  %-16s  %s\n", "CLASS", "KIND", "SHARE", "FIELD")
 	}
