@@ -89,8 +89,8 @@ func wholePart(file io.Reader, compressed bool) (frame.Mark, error) {
 		return frame.Mark{}, nil
 	case err != nil && !errors.Is(err, io.EOF):
 		return frame.Mark{}, err
-	case compressed && !frame.Is(start):
-		return frame.Mark{}, errStrange
+	case compressed && !frame.Is(start), !compressed && len(start) == 4 && frame.Is(start):
+		return frame.Mark{}, errStrange // also frames under the name of a plain file
 	}
 	var kept frame.Mark
 	var ahead []frame.Mark // blocks that were read, of which records are not yet
