@@ -27,6 +27,7 @@ var pure = []string{
 	"internal/recording",
 	"internal/coding",
 	"internal/compare",
+	"internal/conversation",
 	"internal/endpoint",
 	"internal/jsonpath",
 	"internal/memfile",
