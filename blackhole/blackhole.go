@@ -1,11 +1,17 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Package blackhole is a Caddy handler that acknowledges every request and, if
+// asked to, records it so that it can be sent again byte for byte.
 package blackhole
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -104,6 +110,50 @@ func (h *Handler) Cleanup() error {
 		return nil
 	}
 	return h.recorder.Release()
+}
+
+// requestsTotal counts by blackhole. What is recorded internal/record counts.
+var requestsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Namespace: "caddy",
+	Subsystem: "blackhole",
+	Name:      "requests_total",
+	Help:      "Requests that were received.",
+}, []string{"blackhole"})
+
+// newMessage makes the response to every request. A status of 0 is 200.
+func newMessage(status int, header http.Header, body string) (*response.Message, error) {
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if _, err := parseStatus(strconv.Itoa(status)); err != nil {
+		return nil, fmt.Errorf("status: %v", err)
+	}
+	all := make(http.Header)
+	for name, values := range header {
+		for _, value := range values {
+			if err := cmp.Or(refuseFraming(name), units.CheckField(name, value)); err != nil {
+				return nil, fmt.Errorf("headers: %v", err)
+			}
+			all.Add(name, value)
+		}
+	}
+	if body != "" && response.HasBody(status) && all["Content-Type"] == nil {
+		all.Set("Content-Type", "text/plain; charset=utf-8")
+	}
+	var fields []response.Field
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fields = append(fields, response.NewField(name, all[name]...))
+	}
+	return response.NewMessage(status, fields, response.Bytes([]byte(body))), nil
+}
+
+// refuseFraming refuses a field that the server sets.
+func refuseFraming(name string) error {
+	switch http.CanonicalHeaderKey(name) {
+	case "Content-Length", "Transfer-Encoding", "Connection", "Trailer":
+		return fmt.Errorf("%s is set by the server", name)
+	}
+	return nil
 }
 
 // Interface guards

@@ -4,8 +4,12 @@
 package simulator
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +19,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/page"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/livepage"
 )
 
 // DefaultAdmin is the path of the recipe API unless another one is given.
@@ -183,4 +188,70 @@ func (h *Handler) postTo() string {
 		return "/rehearsal/simulators/" + h.scenario.Name() + "/recipes of Caddy's admin API"
 	}
 	return h.Admin + "/add_recipe"
+}
+
+func init() {
+	endpoints[""] = endpoint{reading, (*Handler).redirectToPage}
+	for _, path := range livepage.Paths() {
+		endpoints[path] = endpoint{reading, (*Handler).servePage}
+	}
+}
+
+// redirectToPage goes on to the path whose links lead into the API. The target
+// is relative, so that it holds behind a proxy that serves it elsewhere.
+func (h *Handler) redirectToPage(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Location", path.Base(h.Admin)+"/")
+	w.WriteHeader(http.StatusFound)
+	return nil
+}
+
+func (h *Handler) servePage(w http.ResponseWriter, r *http.Request) error {
+	return h.page.Serve(w, r, strings.TrimPrefix(r.URL.Path, h.Admin))
+}
+
+var errOtherName = errors.New("from this machine the recipe API is reached by an IP address, as localhost, or by a name that the site's address has")
+
+// sameSite refuses what a browser sends on behalf of another site's page.
+func sameSite(serve apiFunc) apiFunc {
+	return func(h *Handler, w http.ResponseWriter, r *http.Request) error {
+		if err := page.CheckSite(r); err != nil {
+			return sendError(w, http.StatusForbidden, err)
+		}
+		return serve(h, w, r)
+	}
+}
+
+// problem is the JSON of an error.
+type problem struct {
+	Error string `json:"error"`
+	Field string `json:"field,omitempty"`
+}
+
+func problemOf(err error) problem {
+	p := problem{Error: err.Error()}
+	if field, ok := errors.AsType[*recipe.FieldError](err); ok {
+		p.Field = field.Field
+	}
+	return p
+}
+
+func sendError(w http.ResponseWriter, status int, err error) error {
+	return sendJSON(w, status, problemOf(err))
+}
+
+// sendJSON leaves the angle brackets of recipes as they were posted.
+func sendJSON(w http.ResponseWriter, status int, value any) error {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return err
+	}
+	page.Send(w, status, "application/json; charset=utf-8", bytes.TrimSuffix(out.Bytes(), []byte("\n")))
+	return nil
+}
+
+func sendText(w http.ResponseWriter, status int, text string) error {
+	page.Send(w, status, "text/plain; charset=utf-8", []byte(text))
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/caddyfile/stages"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 )
 
@@ -178,6 +179,35 @@ func (h *Handler) add(d *caddyfile.Dispenser, r recipe.Recipe) error {
 	}
 	h.Recipes = append(h.Recipes, r)
 	return nil
+}
+
+// repeatable are the options of a recipe that may be given more than once.
+var repeatable = []string{"header", "stage"}
+
+// recipeOptions returns the options that make a recipe.
+func recipeOptions(r *recipe.Recipe) words.Options {
+	return words.Options{
+		"origin":         words.Value(&r.Origin, words.Plain),
+		"body":           words.Optional(&r.Body, words.Plain),
+		"body_file":      words.Value(&r.BodyFile, words.Plain),
+		"random_content": words.Optional(&r.RandomContent, recipe.ParseSizeRange),
+		"header":         words.AddField(r.Headers.Add),
+		"stage":          stages.Add(&r.Stages),
+		"loop": func(d *caddyfile.Dispenser) (err error) {
+			r.Loop, err = parseLoop(d)
+			return err
+		},
+		"start": words.Optional(&r.Start, recipe.ParseStart),
+		"seed":  words.Optional(&r.Seed, recipe.ParseSeed),
+	}
+}
+
+func parseLoop(d *caddyfile.Dispenser) (*recipe.Loop, error) {
+	if d.CountRemainingArgs() == 0 {
+		return new(recipe.Loop), nil
+	}
+	period, err := words.Arg(d, recipe.ParsePeriod)
+	return &recipe.Loop{Period: period}, err
 }
 
 // Interface guard

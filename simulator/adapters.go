@@ -4,13 +4,16 @@
 package simulator
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 func init() {
@@ -69,5 +72,67 @@ func serverConfig(listen string, handler Handler) ([]byte, []caddyconfig.Warning
 	return caddyconfig.JSON(config, &warnings), warnings, nil
 }
 
-// Interface guard
-var _ caddyconfig.Adapter = Adapter{}
+func init() {
+	caddyconfig.RegisterAdapter("wiremock", WireMockAdapter{})
+}
+
+// WireMockAdapter turns WireMock's stub mappings into a configuration for
+// Caddy: a server on 127.0.0.1:8080 that answers by them. There may be an address to
+// listen on beside them:
+//
+//	{"listen": ":8080", "mappings": [...]}
+type WireMockAdapter struct{}
+
+// Adapt turns mappings into Caddy's JSON, in which they stand as a text. If the
+// name of the file is known, body files are looked for in or beside its
+// directory.
+func (WireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
+	stubs, listen, err := takeListen(body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("adapting mappings: %w", inFile(options, err))
+	}
+	text, err := json.Marshal(string(stubs))
+	if err != nil {
+		return nil, nil, err
+	}
+	handler := Handler{Mappings: text}
+	if name, ok := options["filename"].(string); ok && name != "" {
+		handler.MappingsRoot = filepath.Dir(name)
+	}
+	return serverConfig(listen, handler)
+}
+
+// takeListen takes the address off the mappings, which it otherwise leaves as
+// they are written.
+func takeListen(body []byte) (stubs []byte, listen string, err error) {
+	body = units.TrimBOM(body)
+	if err := units.CheckJSON(body); err != nil {
+		return nil, "", err
+	}
+	var object map[string]json.RawMessage
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+		return body, "", nil
+	}
+	if err := json.Unmarshal(body, &object); err != nil {
+		return nil, "", err
+	}
+	address, ok := object["listen"]
+	if !ok {
+		return body, "", nil
+	}
+	if err := json.Unmarshal(address, &listen); err != nil {
+		return nil, "", fmt.Errorf("listen: %w", err)
+	}
+	delete(object, "listen")
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err = encoder.Encode(object)
+	return out.Bytes(), listen, err
+}
+
+// Interface guards
+var (
+	_ caddyconfig.Adapter = Adapter{}
+	_ caddyconfig.Adapter = WireMockAdapter{}
+)

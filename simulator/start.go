@@ -9,8 +9,27 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
 	"github.com/caddy-rehearsal/rehearsal/internal/page"
 )
+
+// subscribe has the handler told when its configuration comes into force, which
+// validating one never does, and when Caddy exits.
+func (h *Handler) subscribe(ctx caddy.Context) error {
+	if err := lifecycle.OnStart(ctx, func() {
+		h.begin()
+		h.lookAround(ctx)
+	}); err != nil {
+		return err
+	}
+	return lifecycle.WatchExit(ctx)
+}
+
+func (h *Handler) begin() {
+	if err := h.scenario.Begin(h.logger); err != nil {
+		h.logger.Error("cannot begin the scenario again", zap.Error(err))
+	}
+}
 
 // surroundings is what the routes around a handler say.
 type surroundings struct {
