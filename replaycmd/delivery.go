@@ -189,8 +189,8 @@ func (l *line) NewSender(ctx context.Context) schedule.Sender[message] {
 	return s
 }
 
-// Skip counts a request that was due and is not started.
-func (l *line) Skip() { l.collector.AddUnsent() }
+// Skip counts a request that was due at a time and is not started.
+func (l *line) Skip(due time.Duration) { l.collector.AddUnsent(due) }
 
 // sender is one connection of a line.
 type sender struct {

@@ -169,7 +169,8 @@ type value[T any] struct {
 	parse func(string) (T, error)
 	kind  string
 	text  string
-	limit bool // it may be given once only
+	texts []string // all that were given
+	limit bool     // it may be given once only
 }
 
 // single is a flag that is given once.
@@ -213,6 +214,7 @@ func (v *value[T]) or(text string) *value[T] {
 	if err := v.Set(text); err != nil {
 		panic(err)
 	}
+	v.texts = nil // which nobody has given
 	return v
 }
 
@@ -226,12 +228,15 @@ func (v *value[T]) Set(text string) error {
 		return err
 	}
 	v.to(parsed)
-	v.text = text
+	v.text, v.texts = text, append(v.texts, text)
 	return nil
 }
 
 // String returns the text of the flag.
 func (v *value[T]) String() string { return v.text }
+
+// Given returns the texts of the flag, each time that it was given.
+func (v *value[T]) Given() []string { return v.texts }
 
 // Type returns what the flag takes.
 func (v *value[T]) Type() string { return v.kind }

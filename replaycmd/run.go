@@ -67,7 +67,7 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 			return exitNotStarted, beforeStart(err)
 		}
 	}
-	return p.send(ctx, cmd, records, plan, notes, compared)
+	return p.send(ctx, cmd, p.provenance(cmd, args, records), records, plan, notes, compared)
 }
 
 var errBeforeStart = errors.New("interrupted before the start")
@@ -115,7 +115,7 @@ func (p *params) plan(records *records) (schedule.Schedule, error) {
 const gcPercent = 50
 
 // send sends the records and reports.
-func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records, plan schedule.Schedule, notes *notes, compared *comparison) (int, error) {
+func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, records *records, plan schedule.Schedule, notes *notes, compared *comparison) (int, error) {
 	names := make([]string, len(p.targets))
 	for i, target := range p.targets {
 		names[i] = target.Name
@@ -163,7 +163,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, records *records,
 	facts := report.Facts{
 		Started: started, Elapsed: time.Since(started), Pace: plan.String(), Timed: plan.Timed(),
 		RateAsked: plan.PerSecond(), Connections: p.connections, Interrupted: interrupted.Err() != nil,
-		Problems: notes.lost(), By: p.by, Classes: d.classes,
+		Problems: notes.lost(), By: p.by, Classes: d.classes, Run: run,
 	}
 	if records.url != nil {
 		facts.Request = records.url.String()

@@ -98,11 +98,12 @@ func (c *Collector) NewBatch() *Batch {
 	return b
 }
 
-// AddUnsent counts a request that was due but could not be started.
-func (c *Collector) AddUnsent() {
+// AddUnsent counts a request that was due at a time but could not be started.
+func (c *Collector) AddUnsent(due time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.totals.Unsent++
+	c.totals.timeline.at(due).due++
 }
 
 // collect takes in what batches still keep.

@@ -25,6 +25,7 @@ const Version = 1
 // Report is what became of a run. Fields that end in _ms are milliseconds.
 type Report struct {
 	Version     int       `json:"version"`
+	Run         Run       `json:"run"`
 	Started     time.Time `json:"started"`
 	ElapsedMS   float64   `json:"elapsed_ms"`
 	Pace        string    `json:"pace"`              // "500/s", "2x" or "max"
@@ -38,6 +39,14 @@ type Report struct {
 
 	Comparisons []Comparison `json:"comparisons,omitempty"` // one of each new target, if responses were compared
 	Differences []Difference `json:"differences,omitempty"` // theirs, the fields that count first
+}
+
+// Run is in words what was run.
+type Run struct {
+	Command string   `json:"command"` // as a shell takes it; secrets are left out
+	Sent    []string `json:"sent"`    // the URL with its path, or the recordings
+	Version string   `json:"version"` // of Rehearsal, Caddy and Go
+	Machine string   `json:"machine"` // that has sent the requests: its name, its system, its processors
 }
 
 // Target is what became of the requests to one target.
@@ -65,6 +74,8 @@ type Target struct {
 	LateBusy          int64            `json:"late_busy"` // of these, for want of a free connection
 	Lateness          Latency          `json:"lateness"`
 	By                []Class          `json:"by,omitempty"`
+	TimelineSeconds   int64            `json:"timeline_seconds"` // that each moment of the timeline takes: 1, more in long runs
+	Timeline          []Moment         `json:"timeline"`
 }
 
 // Latency is a distribution of times. Its figures are 0 where there are none.
@@ -87,7 +98,8 @@ type Class struct {
 	Name          string           `json:"name"`
 	Requests      int64            `json:"requests"`
 	Errors        int64            `json:"errors"`
-	StatusClasses map[string]int64 `json:"status_classes"` // responses by "2xx" and the like
+	Status        map[string]int64 `json:"status,omitempty"` // responses by status code
+	StatusClasses map[string]int64 `json:"status_classes"`   // responses by "2xx" and the like
 	Latency       Latency          `json:"latency"`
 }
 
@@ -112,6 +124,7 @@ type Facts struct {
 	Problems    []string
 	By          By
 	Classes     *Classes
+	Run         Run
 }
 
 // Result is what became of the requests to one target.
@@ -125,9 +138,10 @@ type Result struct {
 func New(facts Facts, results []Result) (*Report, error) {
 	r := &Report{
 		Version: Version, Started: facts.Started, ElapsedMS: ms(facts.Elapsed), Pace: facts.Pace, Timed: facts.Timed,
-		Request: facts.Request, Connections: facts.Connections, Interrupted: facts.Interrupted,
+		Run: facts.Run, Request: facts.Request, Connections: facts.Connections, Interrupted: facts.Interrupted,
 		Problems: append([]string{}, facts.Problems...), Targets: []Target{}, Checks: []Check{},
 	}
+	r.Run.Sent = append([]string{}, facts.Run.Sent...)
 	for i := range results {
 		t, err := newTarget(&facts, &results[i])
 		if err != nil {
@@ -160,6 +174,7 @@ func newTarget(facts *Facts, result *Result) (t Target, err error) {
 		Rate: result.perSecond(result.Requests, facts.RateAsked), AnswerRate: result.perSecond(result.Answered, facts.RateAsked),
 		ConnectionsOpened: result.Connections, BytesSent: result.Sent, BytesReceived: result.Received,
 		Late: result.Late, LateBusy: result.LateBusy,
+		TimelineSeconds: result.timeline.seconds, Timeline: result.timeline.moments(),
 	}
 	delete(t.ErrorsByKind, Interrupted)
 	for status, n := range result.Status {
@@ -193,10 +208,14 @@ func newClasses(facts *Facts, totals *Totals) ([]Class, error) {
 		if err != nil {
 			return nil, err
 		}
-		class := Class{Name: name, Requests: c.Requests, Errors: c.Errors, StatusClasses: make(map[string]int64), Latency: latency}
-		for hundred, n := range c.Status {
-			if hundred > 0 && n > 0 {
-				class.StatusClasses[strconv.Itoa(hundred)+"xx"] = n
+		class := Class{
+			Name: name, Requests: c.Requests, Errors: c.Errors,
+			Status: make(map[string]int64), StatusClasses: make(map[string]int64), Latency: latency,
+		}
+		for status, n := range c.Status {
+			class.Status[strconv.Itoa(status)] = n
+			if hundred := classOf(status); hundred > 0 {
+				class.StatusClasses[strconv.Itoa(hundred)+"xx"] += n
 			}
 		}
 		classes = append(classes, class)

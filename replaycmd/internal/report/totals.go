@@ -42,20 +42,21 @@ type Totals struct {
 	Lateness    *Histogram          // of all requests
 	Classes     map[int]*ClassTotal // nil: not told apart
 
-	series *series
+	timeline *timeline
+	series   *series // nil: nobody wants the seconds one by one
 }
 
 // ClassTotal is what became of the requests of one class.
 type ClassTotal struct {
 	Requests, Errors int64
-	Status           [statusClasses]int64 // responses by hundreds of their status
+	Status           map[int]int64 // responses by status code
 	Latency          *Histogram
 }
 
 func newTotals() *Totals {
 	return &Totals{
 		First: -1, Failures: make(map[string]int64),
-		Latency: NewHistogram(3), Service: NewHistogram(3), Lateness: NewHistogram(3),
+		Latency: NewHistogram(3), Service: NewHistogram(3), Lateness: NewHistogram(3), timeline: newTimeline(),
 	}
 }
 
@@ -123,6 +124,7 @@ func (t *Totals) add(s *Sample) {
 	if s.Class >= 0 {
 		t.class(s.Class).add(s)
 	}
+	t.timeline.add(s)
 	if t.series != nil {
 		t.series.add(s)
 	}
@@ -134,7 +136,7 @@ func (t *Totals) class(class int) *ClassTotal {
 	}
 	c := t.Classes[class]
 	if c == nil {
-		c = &ClassTotal{Latency: NewHistogram(2)}
+		c = &ClassTotal{Status: make(map[int]int64), Latency: NewHistogram(2)}
 		t.Classes[class] = c
 	}
 	return c
@@ -144,7 +146,7 @@ func (c *ClassTotal) add(s *Sample) {
 	c.Requests++
 	if s.Status > 0 {
 		c.Latency.Add(s.latency())
-		c.Status[classOf(s.Status)]++
+		c.Status[s.Status]++
 	} else if s.isError() {
 		c.Errors++
 	}

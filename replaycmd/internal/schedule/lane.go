@@ -101,8 +101,9 @@ func (l *lane[M]) next(ctx context.Context) *entry[M] {
 		case !l.timed:
 			return nil
 		}
+		due := e.due
 		l.feed.release(e)
-		l.target.Skip()
+		l.target.Skip(due)
 	}
 }
 

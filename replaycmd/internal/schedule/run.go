@@ -49,8 +49,8 @@ type Run[M any] struct {
 type Target[M any] interface {
 	// NewSender returns one more sender, which ends with ctx.
 	NewSender(ctx context.Context) Sender[M]
-	// Skip counts a request that was due and is not started.
-	Skip()
+	// Skip counts a request that was due at a time and is not started.
+	Skip(due time.Duration)
 }
 
 // Sender sends one request at a time.
@@ -127,7 +127,7 @@ func (r *Run[M]) feeds() []*feed[M] {
 	for i := range feeds {
 		feeds[i] = &feed[M]{
 			next: r.Next, size: r.Size, done: r.Done, schedule: r.Schedule, limit: r.Requests, until: r.Duration,
-			stopping: r.StopReading, skip: func(lane int) { r.lanes[lane].target.Skip() }, // of one feed for all
+			stopping: r.StopReading, skip: func(lane int, due time.Duration) { r.lanes[lane].target.Skip(due) }, // of one feed for all
 		}
 	}
 	return feeds
