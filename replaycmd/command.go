@@ -56,8 +56,9 @@ Sends the requests of recordings to one or more targets as they were recorded,
 measures how they are answered, and judges.
 
 Recordings are files, folders, patterns or standard input (-), as the blackhole
-handler or adobe/blackhole write them. Their requests are merged in the order of
-their times. A URL instead stands for GETs of it, as many as --requests or as
+handler or adobe/blackhole write them, or HAR, GoReplay's files, access logs of
+Caddy, nginx and Apache, and lists of vegeta or curl: the form shows in the
+content. Their requests are merged in the order of their times. A URL instead stands for GETs of it, as many as --requests or as
 long as --duration say; without --to they go to the URL's own host.
 
 Requests are due at their recorded times, scaled by --speed, or at a --rate, or

@@ -124,7 +124,7 @@ func testOne(ctx context.Context, w io.Writer, file source.Input) error {
 		defer opened.Close()
 		from = opened
 	}
-	decoder := source.Decode(from)
+	decoder := source.Decode(from, file.Stream)
 	var s span
 	for {
 		r, err := decoder.Next()
@@ -133,17 +133,34 @@ func testOne(ctx context.Context, w io.Writer, file source.Input) error {
 		}
 		if errors.Is(err, io.EOF) {
 			state := "whole"
-			if source.Unfinished(decoder) {
+			if decoder.Unfinished() {
 				state = "unfinished (it is being written, or its writer was killed)"
 			}
-			fmt.Fprintf(w, "%s: %s, %s, %d bytes uncompressed\n", file.Name, state, s.String(), source.Offset(decoder))
-			return nil
+			left := leftOut(decoder)
+			if left != nil {
+				state = "not whole"
+			}
+			size := ""
+			if n := decoder.Offset(); n > 0 {
+				size = fmt.Sprintf(", %d bytes uncompressed", n)
+			}
+			fmt.Fprintf(w, "%s: %s, %s%s\n", file.Name, state, s.String(), size)
+			return left
 		}
 		if err != nil {
 			return err
 		}
 		s.add(r)
 	}
+}
+
+// leftOut returns what of an input could not be read, nil if all could.
+func leftOut(decoder *source.Decoder) error {
+	skipped := decoder.Skipped()
+	if skipped == nil || skipped.Total() == 0 {
+		return nil
+	}
+	return errors.Join(append(skipped.New(), skipped.Summary())...)
 }
 
 // extractTo writes each record to a file of its own in a folder, as it would be

@@ -62,6 +62,18 @@ func (r *Reader) Offset() int64 { return r.offset }
 // killed. Only compressed recordings have one.
 func (r *Reader) Unfinished() bool { return r.frames != nil && r.frames.Unfinished() }
 
+// Uncompressed returns what the records are read from: the content of the LZ4
+// frames, or the source itself. Looking ahead in it takes nothing from the Reader,
+// and reading from it does.
+func (r *Reader) Uncompressed() (*bufio.Reader, error) {
+	if r.records == nil {
+		if err := r.sniff(); err != nil {
+			return nil, err
+		}
+	}
+	return r.records, nil
+}
+
 // Next returns the next record. At the end of a whole recording, and of an
 // empty one, the error is io.EOF; at a cut or damaged place it is a
 // *DamageError, and if there has been no record at all it may be

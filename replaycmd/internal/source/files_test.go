@@ -4,7 +4,6 @@
 package source
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
@@ -43,6 +43,19 @@ func compress(t *testing.T, data []byte) []byte {
 	if err := w.Apply(lz4.BlockChecksumOption(true)); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func pack(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
 	if _, err := w.Write(data); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +264,7 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string]string{
 		"text.lz4": strings.Repeat("this is text\n", 100),
-		"gzip.lz4": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03" + strings.Repeat("x", 100),
+		"gzip.lz4": string(pack(t, []byte("this is text\n"))),
 		"huge.fbf": "\xff\xff\xff\xff\x00\x00\x00\x00" + strings.Repeat("x", 100),
 	} {
 		if _, err := Open(t.Context(), files(t, write(t, dir, name, []byte(data))), func(error) {}); err == nil || !strings.Contains(err.Error(), name) {
@@ -365,32 +378,45 @@ func TestProgressIsWhatWasPassedOn(t *testing.T) {
 	}
 }
 
-// A new format needs its line in the table of formats.
-func TestFormatsAreChosenByContent(t *testing.T) {
-	before := formats
-	t.Cleanup(func() { formats = before })
-	formats = append([]format{{
-		begins: func(head []byte) bool { return bytes.HasPrefix(head, []byte("LIST\n")) },
-		decode: func(r io.Reader) Decoder { return &lines{scanner: bufio.NewScanner(r)} },
-	}}, formats...)
+func TestFormsAreChosenByContent(t *testing.T) {
+	list := []byte("GET http://shop.test/x\n\nGET http://shop.test/y\n")
 	dir := t.TempDir()
-	m, err := Open(t.Context(), files(t, write(t, dir, "a", []byte("LIST\n/x\n/y\n")), write(t, dir, "b", encode(7))), unexpected(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := ids(t, m); !slices.Equal(got, []string{"LIST", "/x", "/y", "7"}) {
-		t.Errorf("got %v", got)
+	for name, data := range map[string][]byte{"plain": list, "lz4": compress(t, list), "gzip": pack(t, list), "both": compress(t, pack(t, list))} {
+		m, err := Open(t.Context(), files(t, write(t, dir, name, data), write(t, dir, "ours", encode(7))), unexpected(t))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got []string
+		for {
+			r, err := m.Next()
+			if err != nil {
+				break
+			}
+			got = append(got, string(r.URI))
+		}
+		if !slices.Equal(got, []string{"/x", "/y", "/7"}) {
+			t.Errorf("%s: got %v", name, got)
+		}
 	}
 	if _, err := Open(t.Context(), files(t, write(t, dir, "c", []byte("this is no recording"))), unexpected(t)); err == nil {
 		t.Error("a text was accepted")
 	}
 }
 
-type lines struct{ scanner *bufio.Scanner }
-
-func (l *lines) Next() (*recording.Request, error) {
-	if !l.scanner.Scan() {
-		return nil, io.EOF
+func TestLinesThatAreLeftOutAreNoted(t *testing.T) {
+	log := strings.Repeat("what is this\n", 5) + `::1 - - [30/Nov/2026:15:13:30 +0000] "GET /a HTTP/1.1" 200 5` + "\n"
+	path := write(t, t.TempDir(), "access.log", []byte(log))
+	var notes []string
+	m, err := Open(t.Context(), files(t, path), func(err error) { notes = append(notes, err.Error()) })
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &recording.Request{ID: l.scanner.Bytes(), Method: []byte("GET"), URI: []byte("/")}, nil
+	for {
+		if _, err := m.Next(); err != nil {
+			break
+		}
+	}
+	if got := strings.Join(notes, "\n"); len(notes) != 4 || !strings.Contains(got, "access.log: line 1 is left out") || !strings.Contains(got, "5 are left out in all") {
+		t.Errorf("noted:\n%s", got)
+	}
 }

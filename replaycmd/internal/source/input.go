@@ -4,14 +4,12 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync/atomic"
 	"time"
-
-	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
 // Input is one recording, wherever it is kept.
@@ -27,92 +25,6 @@ type Input struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// Decoder reads the records of one format one by one, io.EOF after the last. A
-// record is valid until the next call of Next.
-type Decoder interface {
-	Next() (*recording.Request, error)
-}
-
-// format is a format of recordings, known by how they begin.
-type format struct {
-	begins func(head []byte) bool
-	decode func(io.Reader) Decoder
-}
-
-// headSize is how many bytes at most tell formats apart.
-const headSize = 512
-
-// formats are tried in this order. The last one takes all, and refuses what is
-// no recording with recording.ErrNotRecording.
-var formats = []format{
-	{
-		begins: func([]byte) bool { return true },
-		decode: func(r io.Reader) Decoder { return recording.NewReader(r) }, // ours and adobe's, plain or LZ4
-	},
-}
-
-// Decode returns the decoder for what r has.
-func Decode(r io.Reader) Decoder { return &sniffing{r: r} }
-
-// sniffing chooses its decoder at the first record, as reading may wait.
-type sniffing struct {
-	r io.Reader
-	Decoder
-}
-
-func (s *sniffing) Next() (*recording.Request, error) {
-	if s.Decoder == nil {
-		s.Decoder = s.choose()
-	}
-	return s.Decoder.Next()
-}
-
-func (s *sniffing) choose() Decoder {
-	if len(formats) == 1 {
-		return formats[0].decode(s.r)
-	}
-	head := make([]byte, headSize)
-	n, err := io.ReadFull(s.r, head)
-	whole := io.MultiReader(bytes.NewReader(head[:n]), s.r)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		whole = io.MultiReader(bytes.NewReader(head[:n]), failing{err})
-	}
-	for _, f := range formats {
-		if f.begins(head[:n]) {
-			return f.decode(whole)
-		}
-	}
-	return failing{recording.ErrNotRecording}
-}
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-func (f failing) Next() (*recording.Request, error) { return nil, f.err }
-
-// Unfinished reports, after io.EOF, whether a decoder's recording has ended
-// without its end mark, if its format has one.
-func Unfinished(d Decoder) bool {
-	if s, ok := d.(*sniffing); ok {
-		d = s.Decoder
-	}
-	marked, ok := d.(interface{ Unfinished() bool })
-	return ok && marked.Unfinished()
-}
-
-// Offset returns how many uncompressed bytes a decoder has read, 0 if it can't
-// say.
-func Offset(d Decoder) int64 {
-	if s, ok := d.(*sniffing); ok {
-		d = s.Decoder
-	}
-	if counting, ok := d.(interface{ Offset() int64 }); ok {
-		return counting.Offset()
-	}
-	return 0
-}
-
 // file is an input that is being read.
 type file struct {
 	Input
@@ -120,7 +32,7 @@ type file struct {
 	order   int   // among files of the same time
 	highest int64 // the latest time that was read
 
-	decoder Decoder // nil for a stream
+	decoder *Decoder
 	opened  io.Closer
 
 	// Of a stream:
@@ -132,7 +44,7 @@ type file struct {
 
 // scan looks at the beginning of a recording. A file without records is nil and
 // no error; one that begins with damage is an UnreadableError.
-func scan(input Input, order int) (*file, error) {
+func scan(input Input, order int, notes func(error)) (*file, error) {
 	f := &file{Input: input, order: order}
 	if err := f.open(nil); err != nil {
 		return nil, err
@@ -141,6 +53,7 @@ func scan(input Input, order int) (*file, error) {
 	record, err := f.decoder.Next()
 	switch {
 	case errors.Is(err, io.EOF):
+		f.noteSkipped(notes, true)
 		return nil, nil
 	case err != nil:
 		return nil, &UnreadableError{f.Name, err}
@@ -156,7 +69,7 @@ func (f *file) open(done *atomic.Int64) error {
 		return err
 	}
 	f.opened = opened
-	f.decoder = Decode(counted{opened, done})
+	f.decoder = Decode(counted{opened, done}, false)
 	f.highest = f.first
 	return nil
 }
@@ -165,6 +78,24 @@ func (f *file) close() {
 	if f.opened != nil {
 		f.opened.Close()
 		f.opened, f.decoder = nil, nil
+	}
+}
+
+// noteSkipped notes what has been left out since the last call, and at the end
+// how much that is in all.
+func (f *file) noteSkipped(notes func(error), end bool) {
+	if f.decoder == nil {
+		return
+	}
+	skipped := f.decoder.Skipped()
+	if skipped == nil {
+		return
+	}
+	for _, err := range skipped.New() {
+		notes(fmt.Errorf("%s: %w", f.Name, err))
+	}
+	if err := skipped.Summary(); end && err != nil {
+		notes(fmt.Errorf("%s: %w", f.Name, err))
 	}
 }
 
@@ -184,9 +115,10 @@ const (
 func (f *file) readAhead(ctx context.Context, spare <-chan *held) {
 	f.ahead = make(chan *held, maxAhead)
 	f.patience = sortWithin
+	f.decoder = Decode(f.Reader(ctx), true)
 	go func() {
 		defer close(f.ahead)
-		decoder := Decode(f.Reader(ctx))
+		decoder := f.decoder
 		for {
 			r, err := decoder.Next()
 			if err != nil {

@@ -65,7 +65,7 @@ func Open(ctx context.Context, inputs []Input, notes func(error)) (*Merge, error
 			m.waiting = append(m.waiting, &file{Input: input, order: order})
 			continue
 		}
-		f, err := scan(input, order)
+		f, err := scan(input, order, notes)
 		switch problem, damaged := errors.AsType[*UnreadableError](err); {
 		case errors.Is(err, recording.ErrNotRecording):
 			return nil, fmt.Errorf("%s is not a recording", input.Name)
@@ -191,6 +191,7 @@ func (m *Merge) behind() *file {
 // take takes one record of a file, or notes why there is none and closes it.
 func (m *Merge) take(f *file) error {
 	h, err := m.next(f)
+	f.noteSkipped(m.notes, err != nil)
 	switch {
 	case err == nil && h == nil: // the stream waits
 		return nil
@@ -243,6 +244,7 @@ func (m *Merge) hold(f *file, h *held) {
 // Close closes what is open.
 func (m *Merge) Close() error {
 	for _, f := range m.open {
+		f.noteSkipped(m.notes, true)
 		f.close()
 	}
 	m.open, m.waiting, m.sorted = nil, nil, nil

@@ -1,0 +1,343 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"bytes"
+	"container/list"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+)
+
+const (
+	// gorSeparator is the line between two payloads.
+	gorSeparator = "🐵🙈🙉"
+
+	// maxPayload is the most bytes of a payload. A longer one is left out.
+	maxPayload = 64 << 20
+
+	// A request waits for its response for so many others, or so many bytes.
+	maxUnanswered      = 4096
+	maxUnansweredBytes = 16 << 20
+
+	gorRequest  = 1
+	gorResponse = 2
+)
+
+var gorStart = regexp.MustCompile(`^[123] [0-9A-Za-z_-]+ \d{10,20}( -?\d+)?\r?$`)
+
+func beginsGor(line []byte) bool { return gorStart.Match(line) }
+
+// gor reads GoReplay's payloads: a line with kind, identifier and time, and then
+// the message as it was on the wire.
+type gor struct {
+	lines   lines
+	stream  bool
+	skips   Skips
+	payload []byte
+	number  int64
+
+	waiting list.List                // of *gorRecord, by the order of reading
+	byID    map[string]*list.Element // those that have no response yet
+	bytes   int
+	answers bool // there is a response to some request
+	end     error
+	given   *gorRecord
+}
+
+// gorRecord is a request that waits for its response.
+type gorRecord struct {
+	recording.Copy
+	answer recording.Response
+	done   bool
+}
+
+func newGor(r io.Reader, stream bool) Decoder {
+	return &gor{lines: newLines(r), stream: stream, byID: make(map[string]*list.Element)}
+}
+
+// Skipped returns the payloads that could not be read.
+func (g *gor) Skipped() *Skips { return &g.skips }
+
+// Next returns the next request, with its response if that follows soon enough.
+// Those of a stream wait for theirs only once there has been one.
+func (g *gor) Next() (*recording.Request, error) {
+	for !g.ready() {
+		if g.end != nil {
+			return nil, g.end
+		}
+		g.end = g.read()
+	}
+	first := g.waiting.Front()
+	g.given = g.waiting.Remove(first).(*gorRecord)
+	delete(g.byID, string(g.given.ID))
+	g.bytes -= g.given.Size()
+	return &g.given.Request, nil
+}
+
+// ready reports whether the first request waits no longer.
+func (g *gor) ready() bool {
+	first := g.waiting.Front()
+	return first != nil && (first.Value.(*gorRecord).done || g.end != nil || g.stream && !g.answers ||
+		g.waiting.Len() >= maxUnanswered || g.bytes >= maxUnansweredBytes)
+}
+
+// read reads one payload.
+func (g *gor) read() error {
+	header, err := g.header()
+	if err != nil {
+		return err
+	}
+	g.number++
+	err = g.message()
+	if err != nil && !errors.Is(err, errCut) && !errors.Is(err, errLongLine) {
+		return err
+	}
+	if err == nil {
+		err = g.take(header)
+	}
+	if err != nil {
+		g.skips.add("payload", g.number, err)
+	}
+	return nil
+}
+
+// gorHeader is the first line of a payload.
+type gorHeader struct {
+	kind int
+	id   string
+	time int64
+}
+
+// header reads the line before a message.
+func (g *gor) header() (gorHeader, error) {
+	for {
+		line, err := g.lines.next()
+		switch {
+		case errors.Is(err, errLongLine):
+			continue
+		case err != nil:
+			return gorHeader{}, err
+		case len(line) == 0 || string(line) == gorSeparator:
+			continue
+		}
+		words := bytes.Fields(line)
+		if !gorStart.Match(line) {
+			g.skips.add("line", g.lines.number, fmt.Errorf("'%s' is no header of a payload", shorten(string(line))))
+			continue
+		}
+		at, err := strconv.ParseInt(string(words[2]), 10, 64)
+		if err != nil {
+			at = 0
+		}
+		return gorHeader{int(words[0][0] - '0'), string(words[1]), at}, nil
+	}
+}
+
+// message reads a message up to the separator that ends it. Where the header
+// says how long it is, a separator within the body does not.
+func (g *gor) message() error {
+	if cap(g.payload) > maxLineKept {
+		g.payload = nil
+	}
+	g.payload = g.payload[:0]
+	headed, want := false, -1
+	for {
+		line, err := g.raw()
+		switch {
+		case errors.Is(err, io.EOF):
+			return g.whole(want)
+		case err != nil:
+			return err
+		}
+		if string(bytes.TrimRight(line, "\r\n")) == gorSeparator && len(g.payload) > 0 {
+			if body := len(g.payload) - 1; want < 0 || body >= want {
+				g.payload = g.payload[:body] // its line end belongs to the separator
+				return nil
+			}
+		}
+		if len(g.payload)+len(line) > maxPayload {
+			return g.skip()
+		}
+		g.payload = append(g.payload, line...)
+		if !headed && len(bytes.TrimRight(line, "\r\n")) == 0 && len(g.payload) > 2 {
+			headed = true
+			if n := contentLength(g.payload); n >= 0 && n < maxPayload && !g.bodyless() {
+				want = len(g.payload) + int(n)
+			}
+		}
+	}
+}
+
+// bodyless reports whether a message has a length and no body: a response that
+// may be one to HEAD.
+func (g *gor) bodyless() bool { return bytes.HasPrefix(g.payload, []byte("HTTP/")) }
+
+// whole takes the last message, whose separator may be missing.
+func (g *gor) whole(want int) error {
+	if len(g.payload) == 0 || want > len(g.payload) {
+		return errCut
+	}
+	if want >= 0 {
+		g.payload = g.payload[:want]
+	}
+	return nil
+}
+
+// raw returns the next part of a message: a line with its end, or what of it fits
+// into the reader's memory.
+func (g *gor) raw() ([]byte, error) {
+	part, err := g.lines.r.ReadSlice('\n')
+	if len(part) > 0 {
+		if err == nil {
+			g.lines.number++
+		}
+		return part, nil
+	}
+	return nil, err
+}
+
+// skip reads on to the next separator.
+func (g *gor) skip() error {
+	for {
+		line, err := g.raw()
+		switch {
+		case errors.Is(err, io.EOF), string(bytes.TrimRight(line, "\r\n")) == gorSeparator:
+			return errLongLine
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// take makes a record of a payload, or joins it to one.
+func (g *gor) take(h gorHeader) error {
+	switch h.kind {
+	case gorRequest:
+		return g.request(h)
+	case gorResponse:
+		return g.response(h)
+	}
+	return nil // a response to what GoReplay has sent itself
+}
+
+func (g *gor) request(h gorHeader) error {
+	first, fields, body := cutMessage(g.payload)
+	words := bytes.Fields(first)
+	if len(words) != 3 || !http1.IsToken(words[0]) || !http1.IsTarget(words[1]) {
+		return fmt.Errorf("'%s' is not a request line", shorten(string(first)))
+	}
+	r := recording.Request{ID: []byte(h.id), Method: words[0], URI: words[1], Proto: words[2], TimeNS: h.time, Headers: fields, Body: body}
+	r.BodySize = uint64(max(int64(len(body)), contentLength(fields)))
+	if isChunked(fields) {
+		var err error
+		if r.Body, r.Trailers, err = dechunk(body); err != nil {
+			return err
+		}
+		r.BodySize = uint64(len(r.Body))
+	}
+	for name, value := range recording.EachField(fields) {
+		if http1.FieldOf(name) == http1.Host {
+			r.Host = value
+			break
+		}
+	}
+	record := new(gorRecord)
+	record.Take(&r)
+	g.bytes += record.Size()
+	g.byID[h.id] = g.waiting.PushBack(record)
+	return nil
+}
+
+// response joins a response to its request.
+func (g *gor) response(h gorHeader) error {
+	g.answers = true
+	element := g.byID[h.id]
+	if element == nil {
+		return nil // its request is not here, or was given away
+	}
+	first, fields, body := cutMessage(g.payload)
+	words := bytes.Fields(first)
+	if len(words) < 2 || !bytes.HasPrefix(words[0], []byte("HTTP/")) {
+		return fmt.Errorf("'%s' is not a status line", shorten(string(first)))
+	}
+	status, err := strconv.Atoi(string(words[1]))
+	if err != nil || status < 100 || status > 999 {
+		return fmt.Errorf("'%s' is not a status line", shorten(string(first)))
+	}
+	record := element.Value.(*gorRecord)
+	var trailers []byte
+	if isChunked(fields) {
+		if body, trailers, err = dechunk(body); err != nil {
+			return err
+		}
+	}
+	g.bytes -= record.Size()
+	request := record.Request
+	request.Response = &recording.Response{
+		Status: status, Headers: fields, Body: body, BodySize: uint64(len(body)), Trailers: trailers,
+		DurationNS: max(0, h.time-record.TimeNS),
+	}
+	if n := contentLength(fields); http1.HasBody(record.Method, status) && n > int64(len(body)) {
+		request.Response.BodySize = uint64(n)
+	}
+	answered := &gorRecord{done: true}
+	answered.Take(&request)
+	element.Value = answered
+	g.bytes += answered.Size()
+	delete(g.byID, h.id)
+	return nil
+}
+
+// cutMessage cuts a message into its first line, its header and its body.
+func cutMessage(message []byte) (first, fields, body []byte) {
+	first, rest, _ := bytes.Cut(message, []byte("\n"))
+	first = bytes.TrimRight(first, "\r")
+	for at := 0; at < len(rest); {
+		end := bytes.IndexByte(rest[at:], '\n')
+		if end < 0 {
+			return first, rest, nil
+		}
+		line := rest[at : at+end+1]
+		if len(bytes.TrimRight(line, "\r\n")) == 0 {
+			return first, rest[:at], rest[at+end+1:]
+		}
+		at += end + 1
+	}
+	return first, rest, nil
+}
+
+// dechunk takes the chunks of a body apart, whose last may be missing.
+func dechunk(data []byte) (body, trailers []byte, err error) {
+	for {
+		line, rest, found := bytes.Cut(data, []byte("\n"))
+		if !found {
+			return body, nil, nil
+		}
+		size, _, _ := bytes.Cut(bytes.TrimSpace(line), []byte(";"))
+		n, err := strconv.ParseUint(string(size), 16, 32)
+		if err != nil {
+			return nil, nil, fmt.Errorf("'%s' is not the size of a chunk", shorten(string(line)))
+		}
+		if n == 0 {
+			trailers, _, _ = bytes.Cut(rest, []byte("\r\n\r\n"))
+			trailers = bytes.TrimRight(trailers, "\r\n")
+			if len(trailers) > 0 {
+				trailers = append(bytes.Clone(trailers), "\r\n"...)
+			}
+			return body, trailers, nil
+		}
+		if n >= uint64(len(rest)) {
+			return append(body, rest...), nil, nil
+		}
+		body = append(body, rest[:n]...)
+		data = bytes.TrimPrefix(bytes.TrimPrefix(rest[n:], []byte("\r")), []byte("\n"))
+	}
+}
