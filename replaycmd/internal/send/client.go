@@ -56,7 +56,8 @@ type Response struct {
 func isFinal(status int) bool { return status >= 200 && status <= 999 }
 
 // settled is how long a connection must have been idle to be looked at before
-// it is used again: servers don't end connections that were just in use.
+// it is used again for a request that may be sent twice: servers seldom end
+// connections that were just in use, and looking costs a system call.
 const settled = time.Millisecond
 
 // NewClient returns a client whose connections end with ctx.
@@ -92,7 +93,7 @@ func (c *Client) Send(m *Message, now time.Time) (Response, error) {
 
 // sendOnce sends one message, and follows no redirect.
 func (c *Client) sendOnce(m *Message, now, deadline time.Time) (Response, error) {
-	if c.conn != nil && now.Sub(c.used) > settled && c.conn.stale() {
+	if c.conn != nil && (now.Sub(c.used) > settled || !m.idempotent()) && c.conn.stale() {
 		c.Close()
 	}
 	reused := c.conn != nil

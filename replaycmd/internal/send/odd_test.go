@@ -159,6 +159,40 @@ func TestOnlyIdempotentRequestsAreSentTwice(t *testing.T) {
 	}
 }
 
+// A server that ends a connection right behind a response, without having said so,
+// loses no request: what may not be sent twice is sent over another one, however
+// short the connection was idle.
+func TestAConnectionThatHasJustEndedIsReplaced(t *testing.T) {
+	for _, method := range []string{"GET", "POST"} {
+		var requests atomic.Int64
+		target := nasty(t, func(conn *net.TCPConn, _ int64) {
+			if readRequest(bufio.NewReader(conn)) {
+				requests.Add(1)
+				io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}
+		})
+		client := newClient(t, target, Options{})
+		for range 5 {
+			now := time.Now()
+			if client.conn != nil {
+				now = client.used.Add(settled / 2)
+				for deadline := time.Now().Add(30 * time.Second); !client.conn.stale(); time.Sleep(time.Millisecond) {
+					if time.Now().After(deadline) {
+						t.Fatal("the end of the connection does not arrive")
+					}
+				}
+			}
+			resp, err := client.Send(message(t, record(method, "/", "x", "Host: a")), now)
+			if err != nil || resp.Status != 200 {
+				t.Errorf("%s: got status %d, error %v", method, resp.Status, err)
+			}
+		}
+		if n := requests.Load(); n != 5 {
+			t.Errorf("%s: the server got %d requests, want 5", method, n)
+		}
+	}
+}
+
 func TestAnEarlyAnswerToABodyThatNobodyReads(t *testing.T) {
 	target := nasty(t, func(conn *net.TCPConn, number int64) {
 		r := bufio.NewReader(conn)
