@@ -115,10 +115,13 @@ func nextName(state map[string]any) string {
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
 	h.RecipeFiles = d.RemainingArgs()
+	for _, name := range h.RecipeFiles {
+		words.LookFor(d, name)
+	}
 	var all recipe.Recipe
 	options := words.Options{
-		"recipe":   words.List(&h.RecipeFiles, words.Plain),
-		"mappings": words.List(&h.MappingFiles, words.Plain),
+		"recipe":   words.Files(&h.RecipeFiles),
+		"mappings": words.Files(&h.MappingFiles),
 		"route":    h.parseRoute,
 		"name":     words.Value(&h.Name, words.Plain),
 		"admin":    h.parseAdmin,
@@ -189,7 +192,7 @@ func recipeOptions(r *recipe.Recipe) words.Options {
 	return words.Options{
 		"origin":         words.Value(&r.Origin, words.Plain),
 		"body":           words.Optional(&r.Body, words.Plain),
-		"body_file":      words.Value(&r.BodyFile, words.Plain),
+		"body_file":      words.File(&r.BodyFile),
 		"random_content": words.Optional(&r.RandomContent, recipe.ParseSizeRange),
 		"header":         words.AddField(r.Headers.Add),
 		"stage":          stages.Add(&r.Stages),

@@ -195,3 +195,29 @@ func TestJSONConfigIsStrict(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingFilesHaveALine holds that the line is told of a file that is not
+// there, and the folder in which it was looked for.
+func TestMissingFilesHaveALine(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := caddytest.Addr(t)
+	for lines, line := range map[string]int{
+		"simulator {\n recipe caddyfile.go no-recipe.json\n}":         3,
+		"simulator * no-argument.json":                                2,
+		"simulator {\n admin\n mappings no-mappings\n}":               4,
+		"simulator {\n stage 0 200\n body_file no-body\n}":            4,
+		"simulator {\n route /a {\n body_file no-body-of-route\n}\n}": 4,
+	} {
+		s := caddytest.Run(t, site(addr, "respond ok"))
+		if err := s.TryReload("http://" + addr + " {\n" + lines + "\n}\n"); err == nil {
+			t.Errorf("%q: it is valid", lines)
+		}
+		want := fmt.Sprintf("no such file or directory (looked in %s), at Caddyfile:%d", here, line)
+		if logs := s.Logs(); strings.Count(logs, "at Caddyfile:") != 1 || !strings.Contains(logs, want) {
+			t.Errorf("%q: logged is %s, want %s", lines, logs, want)
+		}
+	}
+}
