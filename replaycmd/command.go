@@ -88,13 +88,15 @@ recording could not be read, or no record has an --id; 4 if a condition of
     --fail 'p99<250ms' --fail 'errors<0.1%' recordings/
   caddy replay http://localhost:8080/ -n 10000 -c 20
   caddy replay --dry-run recordings/
-  caddy replay show recordings/`
+  caddy replay show recordings/
+  caddy replay convert -o requests.har recordings/`
 			cmd.Args = cobra.ArbitraryArgs
 			p := new(params)
 			p.define(cmd.Flags())
 			cmd.RunE = exiting(p.run)
 			helpWithFlags(cmd)
 			cmd.AddCommand(showCommand())
+			cmd.AddCommand(convertCommand())
 		},
 	})
 }

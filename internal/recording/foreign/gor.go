@@ -42,6 +42,7 @@ type gor struct {
 	stream  bool
 	skips   Skips
 	payload []byte
+	back    []byte // what was read and comes again
 	number  int64
 
 	waiting list.List                // of *gorRecord, by the order of reading
@@ -119,10 +120,9 @@ type gorHeader struct {
 // header reads the line before a message.
 func (g *gor) header() (gorHeader, error) {
 	for {
-		line, err := g.lines.next()
+		line, err := g.raw()
+		line = bytes.TrimRight(line, "\r\n")
 		switch {
-		case errors.Is(err, errLongLine):
-			continue
 		case err != nil:
 			return gorHeader{}, err
 		case len(line) == 0 || string(line) == gorSeparator:
@@ -141,27 +141,46 @@ func (g *gor) header() (gorHeader, error) {
 	}
 }
 
+// A message goes on behind a separator only up to so many of them, and so many
+// bytes: a length may be that of a body that was cut.
+const (
+	maxInside      = 64
+	maxInsideBytes = 4 << 20
+)
+
 // message reads a message up to the separator that ends it. Where the header
-// says how long it is, a separator within the body does not.
+// says how long the body is, the separator at its end does; if there is none,
+// the body was cut, and the first one ends it.
 func (g *gor) message() error {
 	if cap(g.payload) > maxLineKept {
 		g.payload = nil
 	}
 	g.payload = g.payload[:0]
-	headed, want := false, -1
-	for {
+	want, first, inside := -1, -1, 0
+	for headed := false; ; {
 		line, err := g.raw()
 		switch {
+		case errors.Is(err, io.EOF) && first >= 0:
+			return g.cutAt(first)
 		case errors.Is(err, io.EOF):
 			return g.whole(want)
 		case err != nil:
 			return err
 		}
 		if string(bytes.TrimRight(line, "\r\n")) == gorSeparator && len(g.payload) > 0 {
-			if body := len(g.payload) - 1; want < 0 || body >= want {
-				g.payload = g.payload[:body] // its line end belongs to the separator
+			body := len(g.payload) - 1 // its line end belongs to the separator
+			switch {
+			case want < 0 || body == want || body > want && first < 0:
+				g.payload = g.payload[:body]
 				return nil
+			case first < 0:
+				first = len(g.payload)
 			}
+			inside++
+		}
+		if first >= 0 && (len(g.payload) > want || inside > maxInside || len(g.payload)-first > maxInsideBytes) {
+			g.payload = append(g.payload, line...)
+			return g.cutAt(first)
 		}
 		if len(g.payload)+len(line) > maxPayload {
 			return g.skip()
@@ -169,16 +188,24 @@ func (g *gor) message() error {
 		g.payload = append(g.payload, line...)
 		if !headed && len(bytes.TrimRight(line, "\r\n")) == 0 && len(g.payload) > 2 {
 			headed = true
-			if n := contentLength(g.payload); n >= 0 && n < maxPayload && !g.bodyless() {
+			if n := contentLength(g.payload); n >= 0 && n < maxPayload && !g.isResponse() {
 				want = len(g.payload) + int(n)
 			}
 		}
 	}
 }
 
-// bodyless reports whether a message has a length and no body: a response that
-// may be one to HEAD.
-func (g *gor) bodyless() bool { return bytes.HasPrefix(g.payload, []byte("HTTP/")) }
+// cutAt ends the message before the separator at a place. What was read behind
+// comes again.
+func (g *gor) cutAt(separator int) error {
+	g.back = append(bytes.Clone(g.payload[separator:]), g.back...)
+	g.payload = g.payload[:separator-1]
+	return nil
+}
+
+// isResponse reports whether the message is a response, whose length may be one
+// without a body: it may be to HEAD.
+func (g *gor) isResponse() bool { return bytes.HasPrefix(g.payload, []byte("HTTP/")) }
 
 // whole takes the last message, whose separator may be missing.
 func (g *gor) whole(want int) error {
@@ -194,6 +221,14 @@ func (g *gor) whole(want int) error {
 // raw returns the next part of a message: a line with its end, or what of it fits
 // into the reader's memory.
 func (g *gor) raw() ([]byte, error) {
+	if len(g.back) > 0 {
+		line, rest := g.back, []byte(nil)
+		if end := bytes.IndexByte(g.back, '\n'); end >= 0 {
+			line, rest = g.back[:end+1], g.back[end+1:]
+		}
+		g.back = rest
+		return line, nil
+	}
 	part, err := g.lines.r.ReadSlice('\n')
 	if len(part) > 0 {
 		if err == nil {

@@ -11,10 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
@@ -247,7 +248,7 @@ func (e *harEntry) fill(d *draft) error {
 	if e.Response == nil || e.Response.Status <= 0 || e.Response.Status > 999 { // none came
 		return nil
 	}
-	return e.Response.fill(d.answer(e.Response.Status), int64(e.Time*float64(time.Millisecond)))
+	return e.Response.fill(d.answer(e.Response.Status), int64(math.Round(e.Time*1e6)))
 }
 
 // body fills in the body of the request.
@@ -316,16 +317,14 @@ func (r *harResponse) fill(to *recording.Response, durationNS int64) error {
 			to.Body = body
 		}
 	}
-	to.BodySize = uint64(max(r.Content.Size, 0))
-	if r.Content.Text != nil { // the size may be one of characters
-		to.BodySize = uint64(len(to.Body))
-	}
+	to.BodySize = uint64(max(r.Content.Size, int64(len(to.Body))))
 	to.DurationNS = max(durationNS, 0)
+	packed := len(to.Body) > 0 && slices.ContainsFunc(r.Headers, func(h harPair) bool { return strings.EqualFold(h.Name, "Content-Encoding") })
 	for _, h := range r.Headers {
 		switch {
 		case strings.HasPrefix(h.Name, ":"):
-		case strings.EqualFold(h.Name, "Content-Encoding") && len(to.Body) > 0:
-		case strings.EqualFold(h.Name, "Content-Length") && len(to.Body) > 0:
+		case packed && strings.EqualFold(h.Name, "Content-Encoding"):
+		case packed && strings.EqualFold(h.Name, "Content-Length"):
 			to.Headers = recording.AppendField(to.Headers, h.Name, fmt.Sprint(len(to.Body)))
 		default:
 			for value := range strings.SplitSeq(h.Value, "\n") { // so browsers join those of one name
@@ -335,6 +334,3 @@ func (r *harResponse) fill(to *recording.Response, durationNS int64) error {
 	}
 	return nil
 }
-
-// isText reports whether bytes can be a string of JSON.
-func isText(data []byte) bool { return utf8.Valid(data) }
