@@ -102,8 +102,7 @@ func (s *survey) routes(routes caddyhttp.RouteList, site string) {
 	}
 }
 
-// errors looks at routes for errors: those of this handler too are theirs to
-// answer.
+// errors looks at routes for errors, which respond to those of this handler too.
 func (s *survey) errors(config *caddyhttp.HTTPErrorConfig) {
 	if config != nil && len(config.Routes) > 0 {
 		s.add("handle_errors", "")

@@ -4,6 +4,7 @@
 package express
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -26,7 +27,7 @@ type conn struct {
 	site               *caddyhttp.Server
 	host               string // for which requests are known to lead here
 	limits             limits
-	serverLine, altSvc string // header lines of every answer
+	serverLine, altSvc string // header lines of every response
 
 	state     atomic.Uint32 // one of those below
 	deadlines deadlines
@@ -70,8 +71,8 @@ func (c *conn) exchange() bool {
 		return false
 	}
 	c.pool.handler.ServeExpress(&c.x)
-	if c.x.unsent != 0 || !c.x.answered {
-		c.x.last = true // the client must see that the answer is not whole
+	if c.x.unsent != 0 || !c.x.responded {
+		c.x.last = true // the client must see that the response is not whole
 	}
 	if len(c.out) > maxGathered {
 		c.flush()
@@ -84,7 +85,7 @@ func (c *conn) exchange() bool {
 	return false
 }
 
-// maxGathered is how much is gathered of the answers to requests that came
+// maxGathered is how much is gathered of the responses to requests that came
 // together before it is sent.
 const maxGathered = 32 << 10
 
@@ -113,7 +114,7 @@ func (c *conn) next() bool {
 }
 
 // giveUp ends a connection whose client stopped within a head. Caddy answers
-// one that cannot end well; to a client that is late it says nothing.
+// one that cannot end well; one that is late gets no response.
 func (c *conn) giveUp(err error) {
 	if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
 		c.close()
@@ -132,4 +133,63 @@ func (c *conn) recover() {
 			zap.Any("error", err), zap.String("stack", string(debug.Stack())))
 	}
 	c.net.Close()
+}
+
+// lingerTimeout is how long a client may go on sending after its last response.
+// To close a connection with unread input resets it, and the client might not see
+// the response; net/http waits as long.
+const lingerTimeout = 500 * time.Millisecond
+
+// close ends the connection so that the client gets all that was sent.
+func (c *conn) close() {
+	defer c.net.Close()
+	half, ok := c.net.(interface{ CloseWrite() error })
+	if !ok || c.failed != nil || c.start == c.end && c.x.unread == 0 {
+		return
+	}
+	if half.CloseWrite() == nil {
+		_ = c.net.SetReadDeadline(time.Now().Add(lingerTimeout))
+		_, _ = io.Copy(io.Discard, c.net)
+	}
+}
+
+// Reset breaks a TCP connection off, below TLS and whatever else is on top of it.
+func Reset(c net.Conn) {
+	socket := socketOf(c)
+	if tcp, ok := socket.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	socket.Close()
+}
+
+// isBare reports whether what is read from c is what its socket received.
+func isBare(c net.Conn) bool {
+	switch c.(type) {
+	case *net.TCPConn, *net.UnixConn:
+		return true
+	}
+	return false
+}
+
+// socketOf finds the socket below whatever is on top of it, like TLS.
+func socketOf(c net.Conn) net.Conn {
+	for {
+		above, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return c
+		}
+		c = above.NetConn()
+	}
+}
+
+func wireOf(c net.Conn) syscall.RawConn {
+	socket := socketOf(c)
+	if !isBare(socket) {
+		return nil
+	}
+	wire, err := socket.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return wire
 }

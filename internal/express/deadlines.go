@@ -6,10 +6,12 @@ package express
 import (
 	"net"
 	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
 // deadlines remembers what is set on a connection. Setting one costs more than
-// answering a small request leaves to spend, so a deadline that is due at most
+// responding to a small request leaves to spend, so a deadline that is due at most
 // a little later than it has to be is left as it is. It cannot be set only on a
 // connection that is closed, which the next read or write says.
 type deadlines struct {
@@ -63,3 +65,38 @@ func (d *deadlines) readAt(c net.Conn, by time.Time) {
 
 // forgetRead has the next deadline set in any case.
 func (d *deadlines) forgetRead() { d.readBy = time.Unix(1, 0) }
+
+// limits are those of the Caddy server that accepted a connection; a zero
+// duration is no limit.
+type limits struct {
+	head      int           // bytes of a request's head
+	idle      time.Duration // from a response to the next request
+	readHead  time.Duration // from a head's first bytes to its last
+	read      time.Duration // from a head's first bytes to the body's last
+	readIdle  time.Duration // between two reads of a body
+	write     time.Duration // of a whole response
+	writeIdle time.Duration // between two writes of it
+}
+
+// headSlop is what net/http reads beyond MaxHeaderBytes before it refuses.
+const headSlop = 4096
+
+func limitsOf(server *caddyhttp.Server) limits {
+	return limits{
+		head:      server.MaxHeaderBytes + headSlop,
+		idle:      time.Duration(server.IdleTimeout),
+		readHead:  time.Duration(server.ReadHeaderTimeout),
+		read:      time.Duration(server.ReadTimeout),
+		readIdle:  time.Duration(server.ReadIdleTimeout),
+		write:     time.Duration(server.WriteTimeout),
+		writeIdle: time.Duration(server.WriteIdleTimeout),
+	}
+}
+
+// wholeHead is how long a head may take to arrive.
+func (l *limits) wholeHead() time.Duration {
+	if l.readHead > 0 && (l.read <= 0 || l.readHead < l.read) {
+		return l.readHead
+	}
+	return l.read
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // linger is how long an idle connection of an old configuration may wait for
-// one more request, whose answer then says that it is the last. To close it at
+// one more request, whose response then says that it is the last. To close it at
 // once would now and then hit a client that is just sending.
 const linger = 5 * time.Second
 
@@ -21,9 +21,9 @@ const linger = 5 * time.Second
 const listenersClose = 500 * time.Millisecond
 
 // Close ends the pool's connections, for a handler's Cleanup. Each ends with
-// its next answer, an idle one after a few seconds, and what is left when the
+// its next response, an idle one after a few seconds, and what is left when the
 // server's grace period is over is cut. When Caddy exits, idle connections and
-// sleeping requests end at once, and Close waits for the other answers.
+// sleeping requests end at once, and Close waits for the other responses.
 // A nil pool has nothing to close.
 func (p *Pool) Close() {
 	if p == nil {
@@ -52,7 +52,7 @@ func (p *Pool) end() {
 	}
 }
 
-// drain has answers say that they are the last.
+// drain has responses say that they are the last.
 func (p *Pool) drain(grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

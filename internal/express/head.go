@@ -31,7 +31,7 @@ type Head struct {
 	Length int64   // of the body
 
 	raw         string // all of it, to the empty line; the strings above are parts of it
-	close       bool   // the client asks for no more than this answer
+	close       bool   // the client asks for no more than this response
 	seenHost    bool
 	seenContent bool // a Content-Length
 }
@@ -66,7 +66,7 @@ func (h *Head) Values(name string) []string {
 const maxMethod = 32
 
 // parse takes a complete head apart. It reports false for every head that is
-// not plain: malformed, ambiguous, or asking for more than an answer.
+// not plain: malformed, ambiguous, or asking for more than a response.
 func (h *Head) parse(raw string) bool {
 	*h = Head{raw: raw, Fields: h.Fields[:0]}
 	line, rest, ok := strings.Cut(raw, "\r\n")
@@ -165,7 +165,7 @@ func (h *Head) meaning(name, value string) bool {
 	return true
 }
 
-// asksForMore names the fields of requests that need more than an answer.
+// asksForMore names the fields of requests that need more than a response.
 func asksForMore(name string) bool {
 	switch len(name) {
 	case len("Expect"):

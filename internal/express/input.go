@@ -182,7 +182,7 @@ func (c *conn) isHere(host string) bool {
 }
 
 // hopeful reports whether the beginning of a head may become a plain one. Where
-// it cannot, the client may be waiting for its answer already.
+// it cannot, the client may be waiting for its response already.
 func hopeful(beginning []byte) bool {
 	var h Head
 	line, _, whole := bytes.Cut(beginning, []byte("\n"))

@@ -81,7 +81,7 @@ func headOf(r *http.Request) string {
 }
 
 // firstBody reads the whole body of the request. If that fails, the request is
-// left with a body that gives the same bytes and the same error.
+// left with a body that returns the same bytes and the same error.
 func firstBody(r *http.Request) ([]byte, error) {
 	body := make([]byte, r.ContentLength)
 	n, err := io.ReadFull(r.Body, body)

@@ -5,7 +5,10 @@ package express
 
 import (
 	"errors"
+	"net"
 	"os"
+	"runtime"
+	"sync"
 )
 
 // flush sends what has been gathered.
@@ -55,7 +58,7 @@ func (c *conn) sendAtOnce(pieces [][]byte) {
 	clear(c.pieces)
 }
 
-// maxWrite is how much of an answer one deadline is for where one cannot go on
+// maxWrite is how much of a response one deadline is for where one cannot go on
 // after a write that was late, as with TLS.
 const maxWrite = 64 << 10
 
@@ -77,4 +80,35 @@ func (c *conn) sendPiece(piece []byte) {
 
 func (c *conn) armWrite() {
 	c.deadlines.write(c.net, c.limits.writeIdle, c.x.Started, c.limits.write)
+}
+
+// gate lets few large bodies at a time be handed to the kernel on their way to
+// clients on this machine. Over loopback the sender's processor does the
+// receiver's part of the protocol too, and the client needs a processor to read:
+// with more senders at once than half of the processors, each takes longer, and
+// all together do less.
+type gate chan struct{}
+
+var loopbackGate = sync.OnceValue(func() gate { return make(gate, max(1, runtime.GOMAXPROCS(0)/2)) })
+
+// gateTo returns the gate on the way to a client, nil if there is none.
+func gateTo(client net.Addr) gate {
+	addr, ok := client.(*net.TCPAddr)
+	if !ok || !addr.IP.IsLoopback() {
+		return nil
+	}
+	return loopbackGate()
+}
+
+// enter waits for a place in the gate, leave gives it up.
+func (g gate) enter() {
+	if g != nil {
+		g <- struct{}{}
+	}
+}
+
+func (g gate) leave() {
+	if g != nil {
+		<-g
+	}
 }

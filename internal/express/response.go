@@ -7,8 +7,11 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/memfile"
 )
@@ -17,7 +20,7 @@ import (
 // being sent from where it is.
 const maxCopied = 4 << 10
 
-// Respond sends a whole answer. Without fields of its own they are nil. The
+// Respond sends a whole response. Without fields of its own they are nil. The
 // body, in any number of pieces, is sent from where it is: it must stay as it is
 // until ServeExpress has returned. What the method or the status forbids is left
 // out, so that HEAD is answered like GET.
@@ -44,7 +47,7 @@ func (x *Exchange) Respond(status int, fields *Fields, body ...[]byte) {
 // file in memory instead of having it copied from the heap.
 const minFromFile = 16 << 10
 
-// RespondFrom sends a whole answer whose body is the first length bytes of one
+// RespondFrom sends a whole response whose body is the first length bytes of one
 // that many share. It does what Respond does; on Linux a large body is not
 // copied.
 func (x *Exchange) RespondFrom(status int, fields *Fields, body *memfile.Body, length int) {
@@ -120,9 +123,9 @@ func allowsBody(status int) bool {
 	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
 }
 
-// head appends an answer's head to what is to be sent.
+// head appends a response's head to what is to be sent.
 func (x *Exchange) head(status int, fields *Fields, length int64) {
-	x.answered = true
+	x.responded = true
 	if fields == nil {
 		fields = new(Fields)
 	}
@@ -187,3 +190,37 @@ func appendDate(out []byte, now time.Time) []byte {
 	}
 	return append(out, date.line...)
 }
+
+// Fields are header fields of responses, made once and sent many times. What
+// frames a response is not among them: Content-Length is always added, and
+// Transfer-Encoding and Trailer are left out.
+type Fields struct {
+	lines  []byte
+	server bool // there is a Server field, in place of Caddy's
+	date   bool // and a Date
+	altSvc bool // and an Alt-Svc
+	close  bool // responses end their connection
+}
+
+// Add adds a line for a field. A name or value that would break the head is
+// left out, as net/http does.
+func (f *Fields) Add(name, value string) {
+	switch {
+	case !httpguts.ValidHeaderFieldName(name), !httpguts.ValidHeaderFieldValue(value):
+		return
+	case is(name, "Content-Length"), is(name, "Transfer-Encoding"), is(name, "Trailer"):
+		return
+	case is(name, "Connection") && httpguts.HeaderValuesContainsToken([]string{value}, "close"):
+		f.close = true
+		return
+	case is(name, "Server"):
+		f.server = true
+	case is(name, "Date"):
+		f.date = true
+	case is(name, "Alt-Svc"):
+		f.altSvc = true
+	}
+	f.lines = append(f.lines, name+": "+value+"\r\n"...)
+}
+
+func is(name, other string) bool { return len(name) == len(other) && strings.EqualFold(name, other) }

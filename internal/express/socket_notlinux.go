@@ -7,6 +7,11 @@ package express
 
 import "github.com/caddy-rehearsal/rehearsal/internal/memfile"
 
+// looks reports that it takes reading to see that a client has left.
+func (c *conn) looks() bool { return false }
+
+func (c *conn) look() error { return nil }
+
 // transfer is nothing where there is no file in memory.
 type transfer struct{}
 
