@@ -115,7 +115,8 @@ func (l *lab) exactness(s *server, connections int, rate int64) (exactness, erro
 	return exactness{t.Rate, t.Latency.P50, p99s[len(p99s)/2], p99s[len(p99s)-1], t.Errors}, nil
 }
 
-// column reads one column of numbers from a CSV file.
+// column reads one column of numbers from a CSV file, without fields that are
+// empty.
 func column(name, title string) ([]float64, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -132,6 +133,9 @@ func column(name, title string) ([]float64, error) {
 		return nil, fmt.Errorf("there is no column %s", title)
 	}
 	for _, row := range rows[1:] {
+		if row[index] == "" { // nothing was answered in that second
+			continue
+		}
 		value, err := strconv.ParseFloat(row[index], 64)
 		if err != nil {
 			return nil, err

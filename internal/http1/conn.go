@@ -154,7 +154,7 @@ func (c *Conn) Exchange(req *Request, deadline time.Time, capture *Capture) (Res
 		sending = c.finish(sending, resp.Reusable)
 	}
 	resp.Sent, resp.Received = sending.bytes, in.received
-	resp.Reusable = resp.Reusable && sending.err == nil && in.br.Buffered() == 0
+	resp.Reusable = resp.Reusable && sending.err == nil && in.empty()
 	in.release()
 	if err == nil {
 		return resp, nil

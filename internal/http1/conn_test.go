@@ -484,3 +484,30 @@ func BenchmarkStale(b *testing.B) {
 		}
 	}
 }
+
+// TestMoreBehindALargeHead ends a head just where the largest buffer does. What the
+// server sends behind it must not get lost between two exchanges.
+func TestMoreBehindALargeHead(t *testing.T) {
+	for _, behind := range []string{"", "HTTP/1.1 200 OK\r\n"} {
+		client, server := net.Pipe()
+		const begin, end = "HTTP/1.1 204 No Content\r\nX-Long: ", "\r\n\r\n"
+		response := begin + strings.Repeat("x", maxHead-len(begin)-len(end)) + end
+		go func() {
+			defer server.Close()
+			if readRequest(bufio.NewReader(server)) {
+				last := len(response) - 1000
+				io.WriteString(server, response[:last])
+				io.WriteString(server, response[last:]+behind)
+			}
+		}()
+		conn := NewConn(client, client)
+		resp, err := conn.Exchange(&Request{Head: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n")}, time.Now().Add(time.Minute), nil)
+		if err != nil || resp.Status != http.StatusNoContent {
+			t.Errorf("status %d, error %v", resp.Status, err)
+		}
+		if resp.Reusable != (behind == "") {
+			t.Errorf("reusable: %v, with %q behind the response", resp.Reusable, behind)
+		}
+		conn.Close()
+	}
+}

@@ -46,6 +46,10 @@ func (in *input) release() {
 	inputs.Put(in)
 }
 
+// empty reports whether nothing was read behind the response. A buffer that had
+// to grow reads through the small one.
+func (in *input) empty() bool { return in.br.Buffered() == 0 && in.small.Buffered() == 0 }
+
 // Read reads from the connection and counts.
 func (in *input) Read(p []byte) (int, error) {
 	n, err := in.conn.Read(p)

@@ -75,21 +75,18 @@ func (x *Exchange) Respond(from Side, r *compare.Response) {
 	if x == nil {
 		return
 	}
-	size := int64(len(r.Header) + len(r.Trailer) + len(r.Body))
-	if !x.pool.hold(size) {
+	buffer, held := x.pool.take(len(r.Header) + len(r.Trailer) + len(r.Body))
+	if buffer == nil {
 		x.Fail(from, Shed)
 		return
 	}
-	s := side{known: true, response: *r, buffer: buffers.Get().(*[]byte)}
-	rest := (*s.buffer)[:0]
-	if int64(cap(rest)) < size {
-		rest = make([]byte, 0, size)
-	}
+	s := side{known: true, response: *r, buffer: buffer}
+	rest := *buffer
 	s.response.Header, rest = keep(rest, r.Header)
 	s.response.Trailer, rest = keep(rest, r.Trailer)
 	s.response.Body, rest = keep(rest, r.Body)
 	*s.buffer = rest
-	x.settle(from, s, size)
+	x.settle(from, s, held)
 }
 
 // Fail notes that a system has no response that could be compared, with the
@@ -130,6 +127,27 @@ func (p *Pool) hold(size int64) bool {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxPooled = 64 << 10
+
+// take returns an empty buffer for size bytes and how many bytes are held for it:
+// all that it has room for. It is nil if that is more than may be held.
+func (p *Pool) take(size int) (buffer *[]byte, held int64) {
+	buffer = buffers.Get().(*[]byte)
+	*buffer = (*buffer)[:0]
+	if cap(*buffer) >= size {
+		if held = int64(cap(*buffer)); p.hold(held) {
+			return buffer, held
+		}
+		if cap(*buffer) > 0 {
+			buffers.Put(buffer)
+			buffer = new([]byte)
+		}
+	}
+	if !p.hold(int64(size)) {
+		return nil, 0
+	}
+	*buffer = make([]byte, 0, size)
+	return buffer, int64(size)
+}
 
 func (s *side) release() {
 	if s.buffer != nil && cap(*s.buffer) <= maxPooled {

@@ -138,6 +138,28 @@ func TestLoopGoesOnInTime(t *testing.T) {
 	}
 }
 
+// TestLoopWithoutSomeTimes has records without a time, at the beginning too: they
+// count for no distance.
+func TestLoopWithoutSomeTimes(t *testing.T) {
+	second := int64(time.Second)
+	l, err := NewLoop(func() (Source, error) {
+		return &list{{}, {TimeNS: origin}, {}, {TimeNS: origin + 2*second}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, want := range []int64{0, 0, 0, 2, 0, 4, 0, 6, 0, 8, 0, 10} {
+		r, err := l.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := max(r.TimeNS-origin, 0); at != want*second {
+			t.Errorf("a record is at %v, want %ds", time.Duration(at), want)
+		}
+	}
+}
+
 func TestLoopOfNothingAndOfOne(t *testing.T) {
 	l, err := NewLoop(func() (Source, error) { return new(list), nil })
 	if err != nil {

@@ -44,6 +44,7 @@ type Loop struct {
 	shifted recording.Request
 
 	count       int64 // records of this round
+	timed       int64 // those of them that have a time
 	first, last int64 // their times
 	shift       int64
 }
@@ -70,12 +71,15 @@ func (l *Loop) Next() (*recording.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.count == 0 {
+	l.count++
+	if r.TimeNS == 0 {
+		return r, nil
+	}
+	if l.timed++; l.timed == 1 {
 		l.first = r.TimeNS
 	}
-	l.count++
 	l.last = max(l.last, r.TimeNS)
-	if r.TimeNS == 0 || l.shift == 0 {
+	if l.shift == 0 {
 		return r, nil
 	}
 	l.shifted = *r
@@ -90,11 +94,11 @@ func (l *Loop) again() error {
 	}
 	gap := int64(time.Second) // of records that have no distance
 	if span := l.last - l.first; span > 0 {
-		gap = span / (l.count - 1)
+		gap = span / (l.timed - 1)
 		l.shift += span
 	}
 	l.shift += gap
-	l.count, l.last = 0, 0
+	l.count, l.timed, l.last = 0, 0, 0
 	next, err := l.open()
 	if err != nil {
 		return err
