@@ -86,6 +86,7 @@ func TestEveryOptionHasAGolden(t *testing.T) {
 		"tee":       "tee http://127.0.0.1:1 {\n%\n}",
 		"blackhole": "blackhole {\n%\n}",
 		"record":    "blackhole {\nrecord recordings {\n%\n}\n}",
+		"on_miss":   "simulator {\non_miss http://127.0.0.1:1 {\n%\n}\n}",
 		"compare":   "tee http://127.0.0.1:1 {\ncompare {\n%\n}\n}",
 	}
 	good := make(map[string]string) // the blocks of each name in all goldens

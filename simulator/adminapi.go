@@ -59,7 +59,8 @@ type simulatorStatus struct {
 type routeStatus struct {
 	Route    string           `json:"route"`
 	Stage    int              `json:"stage"`
-	Status   int              `json:"status"`
+	Status   int              `json:"status,omitempty"` // none where requests are passed on
+	OnMiss   string           `json:"on_miss,omitempty"`
 	Latency  latency.Latency  `json:"latency"`
 	Outcomes []recipe.Outcome `json:"outcomes,omitempty"`
 	Requests uint64           `json:"requests"`
@@ -76,7 +77,7 @@ func listSimulators(w http.ResponseWriter, r *http.Request) error {
 		for _, route := range r.Status() {
 			last := route.Outcomes[len(route.Outcomes)-1]
 			shown := routeStatus{
-				Route: route.Route, Stage: route.Stage, Status: last.Status, Latency: last.Latency,
+				Route: route.Route, Stage: route.Stage, Status: last.Status, Latency: last.Latency, OnMiss: route.PassedTo,
 				Requests: byRoute[route.Route].Total(),
 			}
 			if len(route.Outcomes) > 1 {

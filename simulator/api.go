@@ -103,7 +103,11 @@ func (h *Handler) serveRoutesStatus(w http.ResponseWriter, _ *http.Request) erro
 	list := h.scenario.Status()
 	lines := make([]string, 0, len(list))
 	for _, status := range list {
-		lines = append(lines, status.Route+" "+outcomesText(status.Outcomes))
+		what := outcomesText(status.Outcomes)
+		if status.PassedTo != "" {
+			what = "on_miss " + status.PassedTo
+		}
+		lines = append(lines, status.Route+" "+what)
 	}
 	return sendText(w, http.StatusOK, strings.Join(lines, "\n"))
 }

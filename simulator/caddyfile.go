@@ -88,6 +88,7 @@ func nextName(state map[string]any) string {
 //	    start          <RFC 3339 time>
 //	    seed           <n>
 //	    name           <name>
+//	    on_miss        <upstream> { record <dir> { ... } }
 //	    admin          [<prefix>]
 //	    express
 //	}
@@ -125,6 +126,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"route":    h.parseRoute,
 		"name":     words.Value(&h.Name, words.Plain),
 		"admin":    h.parseAdmin,
+		"on_miss":  h.parseOnMiss,
 		"express":  words.On(&h.Express),
 	}
 	inline := false

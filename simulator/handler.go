@@ -31,7 +31,7 @@ func init() {
 }
 
 // Handler answers requests as recipes say, stage by stage. It answers every
-// request that reaches it and never passes one on.
+// request that reaches it, and passes none on unless `on_miss` says where to.
 //
 // What runs belongs to the name and the recipes: a reload that changes neither
 // leaves the clock and the recipes that were posted as they are; others start
@@ -66,6 +66,11 @@ type Handler struct {
 	// mappings have their body files. Default: the working directory.
 	MappingsRoot string `json:"mappings_root,omitempty"`
 
+	// Where requests go for which there is neither a recipe nor a mapping: what
+	// the upstream responds is what the client gets. Default: they are answered
+	// with 406, or 404 if there are mappings.
+	OnMiss *OnMiss `json:"on_miss,omitempty"`
+
 	// The path under which the recipe API is served, like `/_admin`. Who can
 	// reach it can have the server fetch any URL. Default: there is no such API.
 	Admin string `json:"admin,omitempty"`
@@ -91,6 +96,7 @@ type Handler struct {
 	pool     *express.Pool // nil: no connection is taken over
 	scenario *scenario.Scenario
 	mappings *mappings
+	missed   *missed // nil: what nothing takes is answered here
 	page     *livepage.Page
 	named    *atomic.Bool // only requests for certain hosts come here
 	held     []hold
@@ -129,6 +135,11 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	h.mappings = newMappings(stubs, h.scenario, h.Seed)
+	if h.OnMiss != nil {
+		if err := h.provisionOnMiss(ctx); err != nil {
+			return fmt.Errorf("on_miss: %w", err)
+		}
+	}
 	h.page = livepage.New(h.scenario)
 	if h.Express {
 		if h.pool, err = express.NewPool(ctx, h.scenario.Name(), h); err != nil {

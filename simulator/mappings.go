@@ -158,6 +158,13 @@ func (m *mappings) decide(r *wiremock.Request) (a response.Response, found bool,
 	return a, true, nil
 }
 
+// match reports whether a mapping takes a request, or is to say why it cannot tell.
+func (m *mappings) match(r *wiremock.Request) bool {
+	r.Random = m.chance
+	mapping, err := m.set.Match(r)
+	return mapping != nil || err != nil
+}
+
 // tooMuch has a request that would cost too much refused, not failed.
 func tooMuch(err error) error {
 	if errors.Is(err, wiremock.ErrTooMuch) {

@@ -39,6 +39,13 @@ type exchange interface {
 	// note puts the decision into the access log, if there is one.
 	note(d decision)
 
+	// passesOn reports whether Caddy's handlers can still have the request.
+	passesOn() bool
+
+	// noteMissed puts into the access log, if there is one, that the request was
+	// passed on.
+	noteMissed()
+
 	// readBody reads what is left of the request's body, up to mostRead bytes.
 	readBody() error
 
@@ -78,6 +85,9 @@ const mostRead = 64 << 20
 // Caddy to answer.
 func (h *Handler) serve(x exchange) error {
 	a, err := h.decide(x)
+	if err == errMissed { //nolint:errorlint // never wrapped
+		x.noteMissed()
+	}
 	if err != nil {
 		return err
 	}
@@ -102,11 +112,15 @@ func (h *Handler) serve(x exchange) error {
 }
 
 // decide returns what a request is answered: by the mappings, else by the
-// recipes.
+// recipes. The error is errMissed if neither holds and the request can be passed
+// on.
 func (h *Handler) decide(x exchange) (response.Response, error) {
 	asked := scenario.Request{Method: x.method(), Path: x.path(), Target: x.target(), Fields: x}
 	if h.mappings == nil {
 		a, found := h.scenario.Decide(asked)
+		if !found && h.missed != nil && x.passesOn() {
+			return a, errMissed
+		}
 		if !found {
 			a = h.scenario.NotSet(asked.Path, h.postTo())
 		}
@@ -118,6 +132,9 @@ func (h *Handler) decide(x exchange) (response.Response, error) {
 	}
 	if a, found := h.scenario.Decide(asked); found {
 		return a, nil
+	}
+	if h.missed != nil && x.passesOn() {
+		return response.Response{}, errMissed
 	}
 	return h.mappings.unmatched(request), nil
 }

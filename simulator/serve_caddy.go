@@ -30,6 +30,7 @@ type onCaddy struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	since   time.Time
+	keeps   bool // the body, for the upstream of on_miss
 	started bool // the head is written
 }
 
@@ -39,10 +40,13 @@ var spare = sync.Pool{New: func() any { return new(onCaddy) }}
 // serveOnCaddy answers a request on Caddy's path.
 func (h *Handler) serveOnCaddy(w http.ResponseWriter, r *http.Request) error {
 	x := spare.Get().(*onCaddy)
-	*x = onCaddy{w: w, r: r, since: time.Now()}
+	*x = onCaddy{w: w, r: r, since: time.Now(), keeps: h.missed != nil}
 	err := h.serve(x)
 	*x = onCaddy{}
 	spare.Put(x)
+	if err == errMissed { //nolint:errorlint // never wrapped
+		return h.passOn(w, r)
+	}
 	return err
 }
 
@@ -76,6 +80,13 @@ func (x *onCaddy) stubRequest() *wiremock.Request {
 		Header:   r.Header,
 		ReadBody: func() ([]byte, error) { return readWhole(r.Body) },
 	}
+	if x.keeps {
+		request.ReadBody = func() ([]byte, error) {
+			data, err := readWhole(r.Body)
+			keepBody(r, data)
+			return data, err
+		}
+	}
 	if r.TLS != nil {
 		request.Scheme = "https"
 	}
@@ -95,15 +106,30 @@ func clientIP(r *http.Request) string {
 	return host
 }
 
+func (x *onCaddy) passesOn() bool { return true }
+
 func (x *onCaddy) note(d decision) {
+	if extra := x.extraFields(); extra != nil {
+		extra.Set(zap.Object("simulator", d))
+	}
+}
+
+func (x *onCaddy) noteMissed() {
+	if extra := x.extraFields(); extra != nil {
+		extra.Set(zap.Object("simulator", passedOn{}))
+	}
+}
+
+// extraFields returns what can be added to the access log's entry; nil if the
+// server has no such log.
+func (x *onCaddy) extraFields() *caddyhttp.ExtraLogFields {
 	ctx := x.r.Context()
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok || server == nil || server.Logs == nil {
-		return
+		return nil
 	}
-	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
-		extra.Set(zap.Object("simulator", d))
-	}
+	extra, _ := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields)
+	return extra
 }
 
 func (x *onCaddy) readBody() error {

@@ -24,11 +24,12 @@ type onExpress struct{ *express.Exchange }
 // proxy has named, which Caddy knows.
 func (h *Handler) asksForClients() bool { return h.mappings != nil || h.scenario.AsksForClients() }
 
-// TakesExpress leaves to Caddy's path the recipe API, and requests for which a
-// proxy may have named the client if anything asks for it.
+// TakesExpress leaves to Caddy's path the recipe API, requests for which a
+// proxy may have named the client if anything asks for it, and those that may
+// have to be passed on.
 func (h *Handler) TakesExpress(x *express.Exchange) bool {
 	_, api := h.apiPath(x.Path)
-	return !api && (!h.asksForClients() || !x.Forwarded())
+	return !api && (!h.asksForClients() || !x.Forwarded()) && !h.missesExpress(onExpress{x})
 }
 
 // ServeExpress answers a request of a connection that was taken over.
@@ -68,7 +69,13 @@ func (x onExpress) stubRequest() *wiremock.Request {
 	return request
 }
 
+// passesOn is part of exchange: what has to be passed on was given back to Caddy
+// before, unless its recipe went meanwhile.
+func (onExpress) passesOn() bool { return false }
+
 func (onExpress) note(decision) {}
+
+func (onExpress) noteMissed() {}
 
 func (x onExpress) readBody() error {
 	if x.Length <= mostRead {

@@ -26,6 +26,11 @@ func (h *Handler) subscribe(ctx caddy.Context) error {
 }
 
 func (h *Handler) begin() {
+	if h.missed != nil {
+		h.scenario.PassOn(h.missed.upstream)
+	} else {
+		h.scenario.PassOn("")
+	}
 	if err := h.scenario.Begin(h.logger); err != nil {
 		h.logger.Error("cannot begin the scenario again", zap.Error(err))
 	}

@@ -62,6 +62,14 @@ func (o *Outside) Count(latency time.Duration) {
 	o.latency.Observe(latency.Seconds())
 }
 
+// PassOn has the scenario tell, where it is shown, to which upstream requests go
+// that nothing takes. Without one they are answered here.
+func (s *Scenario) PassOn(upstream string) { s.passedTo.Store(&upstream) }
+
+// PassedOn counts a request that nothing took, by the status which the upstream
+// responded.
+func (s *Scenario) PassedOn(status int) { s.unset.of(status, 0).hit() }
+
 // unmatchedStatus is the status where neither a recipe nor anything else
 // holds.
 const unmatchedStatus = http.StatusNotFound

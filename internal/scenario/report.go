@@ -25,11 +25,14 @@ type RouteStatus struct {
 	// Outcomes are those of the stage, which are shared and must not be changed:
 	// at least one. Before the first stage it is a plain 200.
 	Outcomes []recipe.Outcome
+	// PassedTo is the upstream where requests go that nothing takes; empty for
+	// what is answered here.
+	PassedTo string
 }
 
 // Status returns what every route does now, sorted by pattern. There is always
 // the route of all paths: without a recipe that gets 406, or 404 what nothing
-// outside of recipes takes.
+// outside of recipes takes, or it is passed on.
 func (s *Scenario) Status() []RouteStatus {
 	var list []RouteStatus
 	table := s.table.Load()
@@ -42,7 +45,11 @@ func (s *Scenario) Status() []RouteStatus {
 		list = append(list, status)
 	}
 	if table.get(recipe.DefaultRoute) == nil {
-		list = append(list, RouteStatus{Route: recipe.DefaultRoute, Outcomes: []recipe.Outcome{{Status: s.withoutRecipe()}}})
+		unset := RouteStatus{Route: recipe.DefaultRoute, Outcomes: []recipe.Outcome{{Status: s.withoutRecipe()}}}
+		if upstream := s.passedTo.Load(); upstream != nil && *upstream != "" {
+			unset.PassedTo, unset.Outcomes[0].Status = *upstream, NoStatus
+		}
+		list = append(list, unset)
 		slices.SortFunc(list, func(a, b RouteStatus) int { return strings.Compare(a.Route, b.Route) })
 	}
 	return list

@@ -28,6 +28,8 @@ type Scenario struct {
 	table atomic.Pointer[table] // replaced whole, so that deciding takes no lock
 	unset *counts               // of requests that no route took
 
+	passedTo atomic.Pointer[string] // where those go that nothing takes; nil or empty: nowhere
+
 	mu      sync.Mutex // held to replace the table; guards what follows
 	begun   bool
 	former  Counts               // of routes and names that are no more
@@ -175,6 +177,9 @@ func (s *Scenario) Decide(req Request) (resp response.Response, found bool) {
 	}
 	return r.decide(req, time.Now()), true
 }
+
+// Has reports whether a route takes a path.
+func (s *Scenario) Has(path string) bool { return s.table.Load().find(path) != nil }
 
 // AsksForClients reports whether an outcome looks at the address of the client.
 func (s *Scenario) AsksForClients() bool { return s.table.Load().asksForClients }
