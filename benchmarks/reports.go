@@ -57,7 +57,11 @@ func wrkReport(out string) (turn, error) { return parseWrk(out), nil }
 
 // replayed is the part of replay's JSON report that is looked at here.
 type replayed struct {
-	Targets []target
+	Targets     []target
+	Comparisons []struct {
+		Pairs   int64
+		Partial map[string]int64
+	}
 }
 
 // target is what a replay reports of one target.

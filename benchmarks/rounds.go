@@ -58,14 +58,24 @@ func (l *lab) warm(c contender) (loaded time.Duration, err error) {
 	return loaded, nil
 }
 
-// compare runs every contender once a round, in turns, so that a machine that
-// drifts hits all of them alike, and prints a row for each. Ratios are
-// taken to the first contender, which is the yardstick.
+// compare measures contenders and prints a row for each. Ratios are taken to the
+// first one, which is the yardstick.
 func (l *lab) compare(title string, contenders ...contender) error {
+	turns, title, err := l.measure(title, contenders)
+	if err == nil {
+		l.print(title, contenders, turns)
+	}
+	return err
+}
+
+// measure runs every contender once a round, in turns, so that a machine that
+// drifts hits all of them alike. It returns the turns by contender, and the title
+// with how long those were warmed that need it.
+func (l *lab) measure(title string, contenders []contender) ([][]turn, string, error) {
 	for _, c := range contenders {
 		loaded, err := l.warm(c)
 		if err != nil {
-			return fmt.Errorf("warming %s: %v", c.name, err)
+			return nil, "", fmt.Errorf("warming %s: %v", c.name, err)
 		}
 		if c.jit {
 			title += fmt.Sprintf("; %s warmed for %s", c.name, loaded)
@@ -76,11 +86,15 @@ func (l *lab) compare(title string, contenders ...contender) error {
 		for i, c := range contenders {
 			t, err := c.load(l.turn)
 			if err != nil {
-				return fmt.Errorf("%s: %v", c.name, err)
+				return nil, "", fmt.Errorf("%s: %v", c.name, err)
 			}
 			turns[i] = append(turns[i], t)
 		}
 	}
+	return turns, title, nil
+}
+
+func (l *lab) print(title string, contenders []contender, turns [][]turn) {
 	fmt.Fprintf(l.out, "\n%s\n\n", title)
 	fmt.Fprintln(l.out, "| contender | requests/s | × | CPU µs/request | × | p50 | p99 | memory | errors |")
 	fmt.Fprintln(l.out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|")
@@ -95,7 +109,6 @@ func (l *lab) compare(title string, contenders ...contender) error {
 			mebibytes(median(turns[i], func(t turn) int64 { return t.memory })),
 			sum(turns[i], func(t turn) int64 { return t.errors }))
 	}
-	return nil
 }
 
 func median[T cmp.Ordered](turns []turn, of func(turn) T) T {

@@ -19,11 +19,13 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
 // comparison has the responses of a run compared. It takes them as they come
-// and holds nobody up: what it has no room for it sheds, and counts.
+// and, where requests are due at times, holds nobody up: what it has no room for
+// it sheds, and counts.
 type comparison struct {
 	sides
 	again    again
@@ -35,6 +37,8 @@ type comparison struct {
 	targets  []send.Target // with those that are asked a second time behind them
 	seats    [][]seat      // of each target
 	seed     uint64
+	patient  bool        // nothing is due at a time
+	waiting  int         // requests that may wait for a response
 	found    *foundPairs // nil unless pairs are printed
 }
 
@@ -66,12 +70,18 @@ const (
 	// laggard is how much longer than a request may take its responses are waited
 	// for: one target may be behind another.
 	laggard = 20 * time.Second
+
+	// Requests that may wait for one of their responses: how far targets may be
+	// apart that keep in step, and a slow one under a schedule.
+	leastWaiting      = 4096
+	mostPerConnection = 4
 )
 
 // newComparison returns the comparison of a run.
-func (p *params) newComparison(ctx context.Context, args []string, stdin io.Reader) (*comparison, error) {
+func (p *params) newComparison(ctx context.Context, plan *schedule.Schedule, args []string, stdin io.Reader) (*comparison, error) {
 	c := &comparison{
 		again: again{&p.selection, args, stdin}, confirm: p.confirm, duration: p.duration, targets: slices.Clone(p.targets), seed: rand.Uint64(),
+		patient: !plan.Timed(), waiting: max(leastWaiting, mostPerConnection*p.connections),
 	}
 	var err error
 	if c.sides, err = p.sides(ctx, &c.again); err != nil {
@@ -141,7 +151,7 @@ func (c *comparison) askTwice(target int, at seat) {
 
 func (c *comparison) newPool(timeout time.Duration, twinOfNew bool, systems ...*newSystem) *pairs.Pool {
 	o := pairs.Options{
-		Rules: c.rules, Noise: c.measured(), TwinOfNew: twinOfNew, Timeout: timeout + laggard,
+		Rules: c.rules, Noise: c.measured(), TwinOfNew: twinOfNew, Timeout: timeout + laggard, Patient: c.patient, Waiting: c.waiting,
 		Compared: func(i int, p *tally.Pair) { c.compared(systems[i], p) },
 	}
 	for _, s := range systems {
@@ -285,6 +295,7 @@ func (c *comparison) join(d *delivery) {
 	}
 	d.hidden = len(c.targets) - len(d.targets)
 	d.targets = c.targets
+	d.inStep = true
 	d.capturing.add(c, maxCompared)
 	d.capturing.recorded = d.capturing.recorded || c.old == fromRecords
 }

@@ -37,8 +37,9 @@ type delivery struct {
 	stopAtFailure bool
 	stopReading   func()
 	capturing     capturing
+	inStep        bool // also where all records are the same: what one target answers belongs to what another does
 
-	read  int64 // records, unless they are the same
+	read  int64 // records, unless every target has its own pace
 	run   schedule.Run[message]
 	lines []*line
 	stop  context.CancelFunc
@@ -52,7 +53,7 @@ type message struct {
 	written bool
 	bad     error // why it can't be sent
 
-	number int64          // of the record, unless they are the same
+	number int64          // of the record, unless every target has its own pace
 	record recording.Copy // for consumers
 }
 
@@ -71,7 +72,7 @@ func (m *message) size() int { return m.Message.Size() + m.record.Size() }
 // prepare makes ready what can be made ready before the first request.
 func (d *delivery) prepare() {
 	d.run = schedule.Run[message]{
-		Next: d.next, Size: (*message).size, Same: d.same, Schedule: d.schedule,
+		Next: d.next, Size: (*message).size, Same: d.ownPace(), Schedule: d.schedule,
 		Connections: d.connections, Requests: d.requests, Duration: d.duration, StopReading: d.stopReading,
 	}
 	for i, target := range d.targets {
@@ -83,11 +84,21 @@ func (d *delivery) prepare() {
 		d.lines = append(d.lines, l)
 		d.run.Targets = append(d.run.Targets, l)
 	}
+	if d.inStep {
+		d.run.Ahead = max(leastAhead, 2*d.connections)
+	}
 	if !d.same { // or what is sent over and over would have to be written anew
 		d.run.Done = (*message).shrink
 	}
 	d.run.Prepare()
 }
+
+// leastAhead is how many requests a target may be ahead where targets keep in step
+// over few connections.
+const leastAhead = 64
+
+// ownPace reports whether each target gets its requests however far others are.
+func (d *delivery) ownPace() bool { return d.same && !d.inStep }
 
 // counted returns how many targets figures are about.
 func (d *delivery) counted() int { return len(d.targets) - d.hidden }
@@ -103,12 +114,12 @@ func (d *delivery) next(m *message) (recordedNS int64, err error) {
 		m.class = d.classes.Of(record.Method, record.URI)
 		m.written = true
 		if d.capturing.needed() {
-			if !d.same {
-				d.read++
-				m.number = d.read
-			}
 			d.capturing.keep(m, record, d.same)
 		}
+	}
+	if !d.ownPace() {
+		d.read++
+		m.number = d.read
 	}
 	return record.TimeNS, nil
 }
@@ -177,7 +188,7 @@ type line struct {
 	dialer      *send.Dialer
 	collector   *report.Collector
 	firstErrors firstErrors
-	sent        atomic.Int64 // requests, if all are the same and have consumers
+	sent        atomic.Int64 // requests, if each target has its own pace, and consumers
 }
 
 // NewSender opens no connection before the first message.
@@ -237,7 +248,7 @@ func (s *sender) Send(m *message, start schedule.Start) {
 func (s *sender) pass(m *message, start schedule.Start, response *send.Response, err error) {
 	x := s.exchange
 	x.number, x.record = m.number, &m.record.Request
-	if s.delivery.same {
+	if s.delivery.ownPace() {
 		x.number = s.sent.Add(1)
 	}
 	if m.bad != nil {

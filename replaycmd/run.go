@@ -63,7 +63,7 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	var compared *comparison
 	if p.old != "" {
-		if compared, err = p.newComparison(ctx, args, cmd.InOrStdin()); err != nil {
+		if compared, err = p.newComparison(ctx, &plan, args, cmd.InOrStdin()); err != nil {
 			return exitNotStarted, beforeStart(err)
 		}
 	}

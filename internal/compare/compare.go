@@ -263,8 +263,12 @@ const (
 )
 
 func (c *Comparer) compareContent(old, new []byte) {
-	a, errA := c.read(&c.oldDoc, old, value(c.oldFields, "Content-Type"))
-	b, errB := c.read(&c.newDoc, new, value(c.newFields, "Content-Type"))
+	a, errA := c.read(&c.oldDoc, nil, old, value(c.oldFields, "Content-Type"))
+	like := &c.oldDoc
+	if a != isJSON {
+		like = nil
+	}
+	b, errB := c.read(&c.newDoc, like, new, value(c.newFields, "Content-Type"))
 	if err := errors.Join(errA, errB); err != nil {
 		why := TooMany
 		if errors.Is(err, errTooDeep) {
@@ -288,12 +292,13 @@ func (c *Comparer) compareContent(old, new []byte) {
 }
 
 // read returns what a body is; JSON and XML are parsed into d then. It fails
-// for a document that is too deep or too large.
-func (c *Comparer) read(d *document, body, contentType []byte) (content, error) {
+// for a document that is too deep or too large. JSON may be like another document,
+// unless that is nil.
+func (c *Comparer) read(d, like *document, body, contentType []byte) (content, error) {
 	start := bytes.TrimLeft(body, " \t\r\n")
 	what := strings.ToLower(string(contentType))
 	if len(start) > 0 && (start[0] == '{' || start[0] == '[' || strings.Contains(what, "json")) {
-		err := d.parse(body)
+		err := d.parseLike(body, like)
 		if err == nil {
 			return isJSON, nil
 		}

@@ -3,12 +3,17 @@
 
 package compare
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 const (
 	maxDepth = 500     // levels of JSON that are followed
 	maxNodes = 1 << 18 // values of one document that are looked at
 	keptSize = 1 << 20 // larger buffers are not kept between comparisons
+
+	firstNodes = 64 // that a document has room for
 )
 
 var (
@@ -70,9 +75,11 @@ func (d *document) parse(source []byte) error {
 	if uint64(len(source)) > 1<<31 {
 		return errTooMany
 	}
-	p := scanner{d: d, s: source}
+	p := scanner{s: source, nodes: d.nodes}
 	p.space()
-	if err := p.value(0, 0, false, 0); err != nil {
+	err := p.value(0, 0, false, 0)
+	d.nodes = p.nodes
+	if err != nil {
 		return err
 	}
 	if p.space(); p.i != len(source) {
@@ -82,9 +89,9 @@ func (d *document) parse(source []byte) error {
 }
 
 type scanner struct {
-	d *document
-	s []byte
-	i int
+	s     []byte
+	i     int
+	nodes []node
 }
 
 func (p *scanner) space() {
@@ -106,25 +113,24 @@ func (p *scanner) peek() byte {
 }
 
 func (p *scanner) value(key, keyEnd uint32, keyEscaped bool, depth int) error {
-	if len(p.d.nodes) == maxNodes {
+	at, start := len(p.nodes), uint32(p.i)
+	if at == maxNodes {
 		return errTooMany
 	}
-	at := len(p.d.nodes)
-	p.d.nodes = append(p.d.nodes, node{start: uint32(p.i), key: key, keyEnd: keyEnd, keyEscaped: keyEscaped})
-	var what token
+	if at == cap(p.nodes) {
+		p.nodes = slices.Grow(p.nodes, max(firstNodes, at))
+	}
+	p.nodes = p.nodes[:at+1]
 	var err error
-	switch c := p.peek(); c {
+	what, end, escaped := number, uint32(0), false
+	switch p.peek() {
 	case '{':
 		what, err = object, p.object(depth)
 	case '[':
 		what, err = array, p.array(depth)
 	case '"':
-		var start, end uint32
-		var escaped bool
+		what = text
 		start, end, escaped, err = p.string()
-		n := &p.d.nodes[at]
-		n.start, n.end, n.escaped, n.token, n.next = start, end, escaped, text, uint32(at+1)
-		return err
 	case 't':
 		what, err = boolean, p.word("true")
 	case 'f':
@@ -132,10 +138,14 @@ func (p *scanner) value(key, keyEnd uint32, keyEscaped bool, depth int) error {
 	case 'n':
 		what, err = null, p.word("null")
 	default:
-		what, err = number, p.number()
+		err = p.number()
 	}
-	n := &p.d.nodes[at]
-	n.end, n.token, n.next = uint32(p.i), what, uint32(len(p.d.nodes))
+	if what != text {
+		end = uint32(p.i)
+	}
+	n := &p.nodes[at]
+	n.start, n.end, n.key, n.keyEnd, n.next = start, end, key, keyEnd, uint32(len(p.nodes))
+	n.token, n.escaped, n.keyEscaped, n.seen, n.hash = what, escaped, keyEscaped, false, 0
 	return err
 }
 

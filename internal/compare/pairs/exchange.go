@@ -40,7 +40,7 @@ func keep(buffer, b []byte) (kept, rest []byte) {
 }
 
 // Exchange is one request whose responses are compared. Its methods may be
-// called by many goroutines, and never wait.
+// called by many goroutines, and never wait, unless the pool is Patient.
 type Exchange struct {
 	pool     *Pool
 	request  Request
@@ -48,6 +48,7 @@ type Exchange struct {
 
 	// under the pool's lock
 	sides         []side
+	few           [3]side // the sides, if there are no more
 	lacking       int
 	complete      bool
 	held          int64
@@ -63,10 +64,13 @@ type side struct {
 }
 
 func newExchange(p *Pool, held int64) *Exchange {
-	return &Exchange{
-		pool: p, held: held, lacking: p.options.asking(),
-		sides: make([]side, int(newSide)+len(p.options.Tallies)),
+	x := &Exchange{pool: p, held: held, lacking: p.options.asking()}
+	if n := int(newSide) + len(p.options.Tallies); n <= len(x.few) {
+		x.sides = x.few[:n]
+	} else {
+		x.sides = make([]side, n)
 	}
+	return x
 }
 
 // Respond hands in a system's response, of which a copy is kept. Only the first
@@ -98,19 +102,28 @@ func (x *Exchange) Fail(from Side, reason string) {
 }
 
 func (x *Exchange) settle(from Side, s side, size int64) {
+	if x.take(from, s, size) && x.pool.options.Patient {
+		x.pool.help()
+	}
+}
+
+// take keeps the word of a system, and reports whether it was the last.
+func (x *Exchange) take(from Side, s side, size int64) (last bool) {
 	p := x.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if x.complete || x.sides[from].known {
 		p.held -= size
 		s.release()
-		return
+		return false
 	}
 	x.sides[from] = s
 	x.held += size
-	if x.lacking--; x.lacking == 0 {
-		p.complete(x)
+	if x.lacking--; x.lacking > 0 {
+		return false
 	}
+	p.complete(x)
+	return true
 }
 
 func (p *Pool) hold(size int64) bool {

@@ -4,7 +4,7 @@
 // Package pairs joins the responses that several systems send to one request,
 // whenever and from whichever goroutine they come, and has them compared and
 // counted beside. What joins and compares is bounded in number, bytes and time,
-// and never holds back who hands a response in.
+// and holds back who hands a response in only where that is asked for.
 package pairs
 
 import (
@@ -52,6 +52,10 @@ type Options struct {
 	// Workers is how many comparisons are made at once; by default half the
 	// processors.
 	Workers int
+	// Patient is set where who hands in the last response of a request may be held
+	// up: while workers are behind, it compares as well, and nothing is shed since
+	// comparing takes long.
+	Patient bool
 	// Waiting is how many requests may lack a response or wait to be compared;
 	// by default 4096. What comes beyond is shed.
 	Waiting int
@@ -88,6 +92,7 @@ type Pool struct {
 	keys    keys
 
 	ready   list      // to be compared
+	behind  int       // how many they are
 	running int       // workers
 	idle    []*worker // those that do not run
 }
@@ -157,6 +162,7 @@ func (p *Pool) complete(x *Exchange) {
 	x.complete = true
 	p.waiting.remove(x)
 	p.ready.add(x)
+	p.behind++
 	if p.running < p.options.Workers {
 		p.running++
 		go p.work()

@@ -6,6 +6,7 @@ package pairs_test
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -203,6 +204,44 @@ func TestPanic(t *testing.T) {
 	if n := o.Tallies[1].Table().Pairs; n != 2 {
 		t.Errorf("%d pairs, want 2", n)
 	}
+}
+
+// TestPatient has one worker held up: those who hand in responses compare then,
+// and nothing is shed.
+func TestPatient(t *testing.T) {
+	o := options(t, 1, false)
+	o.Workers, o.Waiting, o.Patient = 1, 100, true
+	held, compared := make(chan struct{}), make(chan struct{}, 1000)
+	var first atomic.Bool
+	o.Compared = func(int, *tally.Pair) {
+		if first.CompareAndSwap(false, true) {
+			<-held
+		}
+		compared <- struct{}{}
+	}
+	pool := pairs.New(o)
+	respond := func(i int) {
+		x := pool.Begin(request(i))
+		x.Respond(pairs.Old, response("1"))
+		x.Respond(pairs.NewSystem(0), response("2"))
+	}
+	respond(0)
+	for !first.Load() { // the worker has it
+		runtime.Gosched()
+	}
+	for i := range 999 {
+		respond(1 + i)
+	}
+	if n := len(compared); n < 900 {
+		t.Errorf("%d pairs were compared while the worker was held up", n)
+	}
+	close(held)
+	pool.Close()
+	table := o.Tallies[0].Table()
+	if table.Pairs != 1000 {
+		t.Errorf("%d pairs, want 1000", table.Pairs)
+	}
+	partial(t, table, map[string]int64{})
 }
 
 func BenchmarkExchange(b *testing.B) {

@@ -21,19 +21,47 @@ func (p *Pool) work() {
 	defer p.mu.Unlock()
 	w := p.hire()
 	for p.ready.first != nil {
-		x := p.ready.first
-		p.ready.remove(x)
-		p.mu.Unlock()
-		if !w.contained(x) {
-			w = newWorker(p)
-		}
-		p.mu.Lock()
-		p.forget(x)
+		w = p.compareOne(w)
 	}
 	p.idle = append(p.idle, w)
 	p.running--
 	p.settled.Broadcast()
 }
+
+// compareOne has a worker compare the first exchange that is ready, without the
+// lock, which it is called with. It returns the worker, or another one if that
+// has panicked.
+func (p *Pool) compareOne(w *worker) *worker {
+	x := p.ready.first
+	p.ready.remove(x)
+	p.behind--
+	p.mu.Unlock()
+	if !w.contained(x) {
+		w = newWorker(p)
+	}
+	p.mu.Lock()
+	p.forget(x)
+	return w
+}
+
+// maxBehind is how many exchanges may be ready before others than workers help.
+const maxBehind = 32
+
+// help compares one exchange if the workers are behind.
+func (p *Pool) help() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.behind <= maxBehind {
+		return
+	}
+	w := p.compareOne(p.hire())
+	if len(p.idle) < maxIdle {
+		p.idle = append(p.idle, w)
+	}
+}
+
+// maxIdle is how many of those that help keep their buffers for the next time.
+const maxIdle = 16
 
 // hire returns a worker that does not run, with its buffers, or a new one.
 func (p *Pool) hire() *worker {

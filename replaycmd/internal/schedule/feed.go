@@ -15,7 +15,7 @@ import (
 // What is kept for a target that is behind another on the same feed. Without a
 // schedule the fast one waits then; under one the slow one misses the oldest.
 const (
-	maxAhead      = 1024     // requests, without a schedule
+	defaultAhead  = 1024     // requests, without a schedule
 	maxAheadBytes = 64 << 20 // always
 )
 
@@ -41,6 +41,7 @@ type feed[M any] struct {
 	done     func(*M)
 	schedule Schedule
 	limit    int64                             // how many requests; 0: all
+	ahead    int64                             // how many are kept for slower lanes, without a schedule
 	until    time.Duration                     // requests due from then on aren't sent; 0: all are
 	stopping func()                            // makes a call of next return
 	skip     func(lane int, due time.Duration) // counts a request that a lane misses
@@ -125,7 +126,7 @@ func (f *feed[M]) at(number int64) **entry[M] { return &f.ring[number&int64(len(
 // full reports whether as much is kept for slower lanes as may be.
 func (f *feed[M]) full() bool {
 	n := f.end - f.base
-	return n > 0 && f.bytes >= maxAheadBytes || n >= maxAhead && !f.schedule.Timed()
+	return n > 0 && f.bytes >= maxAheadBytes || n >= f.ahead && !f.schedule.Timed()
 }
 
 // skipOldest makes the lanes that have yet to take the oldest entry miss it.

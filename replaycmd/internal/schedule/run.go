@@ -4,6 +4,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,9 @@ type Run[M any] struct {
 	Schedule Schedule
 	// Targets are where the requests go. All get the same.
 	Targets []Target[M]
+	// Ahead is how many requests one target may be ahead of another without a
+	// schedule; by default 1024.
+	Ahead int
 	// Connections bounds the senders of each target.
 	Connections int
 	// Requests bounds the requests to each target, unless it is 0.
@@ -127,7 +131,8 @@ func (r *Run[M]) feeds() []*feed[M] {
 	for i := range feeds {
 		feeds[i] = &feed[M]{
 			next: r.Next, size: r.Size, done: r.Done, schedule: r.Schedule, limit: r.Requests, until: r.Duration,
-			stopping: r.StopReading, skip: func(lane int, due time.Duration) { r.lanes[lane].target.Skip(due) }, // of one feed for all
+			ahead: int64(cmp.Or(r.Ahead, defaultAhead)), stopping: r.StopReading,
+			skip: func(lane int, due time.Duration) { r.lanes[lane].target.Skip(due) }, // of one feed for all
 		}
 	}
 	return feeds
