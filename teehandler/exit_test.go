@@ -4,6 +4,7 @@
 package teehandler_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -315,5 +316,41 @@ func TestExitWaitsForPairs(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestExitWaitsForNoUnfinishedUpload has Caddy exit while a client that has its
+// response goes on with its body, piece by piece and without an end.
+func TestExitWaitsForNoUnfinishedUpload(t *testing.T) {
+	var copies atomic.Int64
+	shadow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { copies.Add(1) }))
+	t.Cleanup(shadow.Close)
+	addr := caddytest.Addr(t)
+	_, exit := startCaddy(t, addr, fmt.Sprintf("http://%s {\n\ttee %s\n\theader Content-Length 2\n\trespond no 413\n}\n", addr, shadow.URL))
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n", addr, 900<<10)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge || string(body) != "no" {
+		t.Fatalf("client got %d %q, error %v", resp.StatusCode, body, err)
+	}
+	go func() {
+		for _, err := conn.Write([]byte("0")); err == nil; _, err = conn.Write([]byte("0")) {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	start := time.Now()
+	exit()
+	if took := time.Since(start); took > 5*time.Second { // of 10 for which such a client is listened to
+		t.Errorf("the exit took %v", took)
+	}
+	if n := copies.Load(); n != 0 {
+		t.Errorf("%d copies of an unfinished request were sent", n)
 	}
 }
