@@ -35,6 +35,7 @@ var pure = []string{
 	"internal/recipe",
 	"internal/scenario",
 	"internal/wiremock",
+	"replaycmd/internal/chart",
 	"replaycmd/internal/report",
 	"replaycmd/internal/schedule",
 	"replaycmd/internal/source",

@@ -125,10 +125,44 @@ func (t *Tally) Bounds(percentile float64) (newLow, oldHigh time.Duration, ok bo
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l := &t.state.Latency
-	n, p := l.Old.TotalCount(), percentile/100
+	low, high, ok := Interval(l.Old.TotalCount(), percentile)
+	if !ok {
+		return 0, 0, false
+	}
+	return l.New.rank(low), l.Old.rank(high), true
+}
+
+// Interval returns which of n values in ascending order, counted from 1, are the
+// bounds of the 95 % interval of a percentile; ok is false where they are too few
+// for it.
+func Interval(n int64, percentile float64) (low, high int64, ok bool) {
+	p := percentile / 100
 	if float64(n)*(1-p) < leastBeyond-1e-9 || float64(n)*p < leastBeyond {
 		return 0, 0, false
 	}
-	low, high := ranks(n, p)
-	return l.New.rank(low), l.Old.rank(high), true
+	low, high = ranks(n, p)
+	return low, high, true
+}
+
+// Spread is a percentile of durations and its 95 % interval.
+type Spread struct {
+	At, Low, High time.Duration
+	Known         bool // there are enough durations for an interval
+}
+
+// Spreads returns a percentile of old's durations and of new's, of all pairs.
+func (t *Tally) Spreads(percentile float64) (old, new Spread) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state.Latency.Old.spread(percentile), t.state.Latency.New.spread(percentile)
+}
+
+func (h histogram) spread(percentile float64) Spread {
+	if h.TotalCount() == 0 {
+		return Spread{}
+	}
+	s := Spread{At: time.Duration(h.ValueAtPercentile(percentile)) * time.Microsecond}
+	low, high, ok := Interval(h.TotalCount(), percentile)
+	s.Low, s.High, s.Known = h.rank(low), h.rank(high), ok
+	return s
 }

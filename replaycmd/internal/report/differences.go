@@ -54,17 +54,21 @@ func (r *Report) intoComparison(w io.Writer) error {
 func (r *Report) differences(w io.Writer) error {
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
-		var rows []tally.Row
-		for _, d := range r.Differences {
-			if d.Target == c.Target {
-				rows = append(rows, d.Row)
-			}
-		}
-		if err := c.write(w, rows); err != nil {
+		if err := c.write(w, r.rows(c.Target)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// rows returns the fields in which a target differs.
+func (r *Report) rows(target string) (rows []tally.Row) {
+	for _, d := range r.Differences {
+		if d.Target == target {
+			rows = append(rows, d.Row)
+		}
+	}
+	return rows
 }
 
 func (c *Comparison) write(w io.Writer, rows []tally.Row) error {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package report counts what becomes of requests, judges it by conditions such
-// as p99<250ms, and writes it: as text for people, as JSON for programs and as
+// as p99<250ms, and writes it: as text and pages for people, as JSON for programs, as
 // CSV for every second of a run. A Report that was read from its JSON is as good
 // as one that was just made.
 package report
@@ -174,7 +174,7 @@ func newTarget(facts *Facts, result *Result) (t Target, err error) {
 		Rate: result.perSecond(result.Requests, facts.RateAsked), AnswerRate: result.perSecond(result.Answered, facts.RateAsked),
 		ConnectionsOpened: result.Connections, BytesSent: result.Sent, BytesReceived: result.Received,
 		Late: result.Late, LateBusy: result.LateBusy,
-		TimelineSeconds: result.timeline.seconds, Timeline: result.timeline.moments(),
+		TimelineSeconds: result.timeline.seconds(), Timeline: result.timeline.moments(),
 	}
 	delete(t.ErrorsByKind, Interrupted)
 	for status, n := range result.Status {

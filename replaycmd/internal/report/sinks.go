@@ -37,6 +37,7 @@ var forms = []Form{
 	{Name: "text", Text: true, Open: func(w io.Writer, _ []string) Sink { return atEnd{w, (*Report).writeText} }},
 	{Name: "json", Open: func(w io.Writer, _ []string) Sink { return atEnd{w, (*Report).writeJSON} }},
 	{Name: "csv", Rows: true, Open: newCSV},
+	{Name: "html", Open: func(w io.Writer, _ []string) Sink { return atEnd{w, (*Report).writeHTML} }},
 }
 
 // FormNames returns the names of all forms, as help and messages list them.

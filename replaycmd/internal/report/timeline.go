@@ -51,8 +51,8 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 // timeline counts what happens to requests by the time at which it happens, in
 // memory that depends neither on how many they are nor on how long a run takes.
 type timeline struct {
-	seconds int64 // of each stretch: a power of two
-	marks   []mark
+	shift uint // each stretch takes 1 << shift seconds
+	marks []mark
 }
 
 // mark is one stretch of time.
@@ -64,15 +64,16 @@ type mark struct {
 	max     time.Duration
 }
 
-func newTimeline() *timeline { return &timeline{seconds: 1} }
+// seconds returns how many each stretch takes.
+func (t *timeline) seconds() int64 { return 1 << t.shift }
 
 // at returns the mark of a time since the start.
 func (t *timeline) at(when time.Duration) *mark {
-	second := int64(max(when, 0) / time.Second)
-	for second/t.seconds >= maxMoments {
+	second := uint64(max(when, 0)) / uint64(time.Second)
+	for second>>t.shift >= maxMoments {
 		t.coarsen()
 	}
-	index := int(second / t.seconds)
+	index := int(second >> t.shift) //nolint:gosec // it is below maxMoments
 	for len(t.marks) <= index {
 		t.marks = append(t.marks, mark{})
 	}
@@ -81,7 +82,7 @@ func (t *timeline) at(when time.Duration) *mark {
 
 // coarsen makes one mark of every two.
 func (t *timeline) coarsen() {
-	t.seconds *= 2
+	t.shift++
 	half := t.marks[:0]
 	for i := 0; i < len(t.marks); i += 2 {
 		m := t.marks[i]
@@ -149,7 +150,7 @@ func (t *timeline) moments() []Moment {
 	for i := range t.marks {
 		m := &t.marks[i]
 		all[i] = Moment{
-			Second: int64(i) * t.seconds, Due: m.due, Sent: m.sent, OK: m.ok, Errors: m.errors,
+			Second: int64(i) * t.seconds(), Due: m.due, Sent: m.sent, OK: m.ok, Errors: m.errors,
 			Late: m.late, LateBusy: m.lateBusy, latency: m.latency,
 		}
 		for hundred, n := range m.status {

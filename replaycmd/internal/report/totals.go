@@ -56,7 +56,7 @@ type ClassTotal struct {
 func newTotals() *Totals {
 	return &Totals{
 		First: -1, Failures: make(map[string]int64),
-		Latency: NewHistogram(3), Service: NewHistogram(3), Lateness: NewHistogram(3), timeline: newTimeline(),
+		Latency: NewHistogram(3), Service: NewHistogram(3), Lateness: NewHistogram(3), timeline: new(timeline),
 	}
 }
 

@@ -1,0 +1,309 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/chart"
+)
+
+// leastMS is the lowest latency of a logarithmic axis.
+const leastMS = 0.001
+
+// curve is one distribution of latencies as a line of a chart.
+type curve struct {
+	name  string
+	count int64
+	at    func(percent float64) tally.Spread
+	band  bool
+}
+
+// curve returns that of latencies which were measured.
+func (l *Latency) curve(name string, band bool) curve {
+	return curve{name, l.Count, func(percent float64) tally.Spread {
+		s := tally.Spread{At: l.At(percent)}
+		s.Low, s.High, s.Known = l.interval(percent)
+		return s
+	}, band}
+}
+
+// interval returns the bounds of the 95 % interval of a percentile.
+func (l *Latency) interval(percent float64) (low, high time.Duration, ok bool) {
+	first, last, ok := tally.Interval(l.Count, percent)
+	if !ok || l.measured == nil {
+		return 0, 0, false
+	}
+	rank := func(k int64) time.Duration {
+		return l.At(100 * (float64(min(max(k, 1), l.Count)) - 0.5) / float64(l.Count))
+	}
+	return rank(first), rank(last), true
+}
+
+// percentileFigures returns the charts of latency by percentile: one of all
+// targets, and one of each new system beside its old one.
+func (r *Report) percentileFigures() (figures []*figure) {
+	var all []curve
+	for i := range min(len(r.Targets), maxTargets) {
+		if t := &r.Targets[i]; t.Latency.Count > 0 {
+			all = append(all, t.Latency.curve(t.Name, false))
+		}
+	}
+	title := "Latency by percentile"
+	if r.Timed {
+		title = "Latency from when due, by percentile"
+	}
+	if len(all) > 0 {
+		figures = append(figures, percentileFigure(len(figures), title, "", all))
+	}
+	for i := range min(len(r.Comparisons), maxTargets) {
+		c := &r.Comparisons[i]
+		if c.Counts == nil || c.Latency.Pairs == 0 {
+			continue
+		}
+		old, fresh := curve{name: labelled("old", c.Old), count: c.Latency.Pairs, band: true}, curve{name: labelled("new", c.Target), count: c.Latency.Pairs, band: true}
+		old.at = func(percent float64) tally.Spread { s, _ := c.Counts.Spreads(percent); return s }
+		fresh.at = func(percent float64) tally.Spread { _, s := c.Counts.Spreads(percent); return s }
+		figures = append(figures, percentileFigure(len(figures), "Service time of "+c.Target+" beside "+c.Old,
+			"Bands are 95% intervals. Where they overlap, there may be no difference.", []curve{old, fresh}))
+	}
+	return figures
+}
+
+// labelled returns a name with what it is, once if that is the same.
+func labelled(label, name string) string {
+	if name == label {
+		return name
+	}
+	return label + ": " + name
+}
+
+// percentileFigure returns a chart of some curves. The axis has each further nine
+// as far from the last as that from the one before.
+func percentileFigure(number int, title, note string, curves []curve) *figure {
+	most := int64(1)
+	for _, c := range curves {
+		most = max(most, c.count)
+	}
+	c := chart.Chart{Title: cut(title, maxText), X: chart.Axis{Label: "percentile", High: max(1, math.Log10(float64(most))), Format: percentileText}}
+	c.X.Ticks = []float64{0, nines(50), 1, 2, 3, 4, 5, 6, 7}
+	c.Y = chart.Axis{Log: true, Format: durationTick}
+	var values []float64
+	var words []string
+	f := &figure{Title: title, Note: note}
+	for i, curve := range curves {
+		line := chart.Line{Name: curve.name, Style: i}
+		band := chart.Band{Style: i}
+		limit := math.Log10(float64(max(curve.count, 2)))
+		const step = 0.04
+		for x := 0.0; ; x += step {
+			x = min(x, limit)
+			s := curve.at(100 * (1 - math.Pow(10, -x)))
+			y := milliseconds(s.At)
+			line.Points = append(line.Points, chart.Point{X: x, Y: y})
+			values = append(values, y)
+			if curve.band && s.Known {
+				band.Low = append(band.Low, chart.Point{X: x, Y: milliseconds(s.Low)})
+				band.High = append(band.High, chart.Point{X: x, Y: milliseconds(s.High)})
+				values = append(values, milliseconds(s.Low), milliseconds(s.High))
+			}
+			if x >= limit {
+				break
+			}
+		}
+		c.Lines = append(c.Lines, line)
+		if len(band.Low) > 0 {
+			c.Bands = append(c.Bands, band)
+		}
+		words = append(words, fmt.Sprintf("%s: median %s, p99 %s", cut(curve.name, maxText), duration(ms(curve.at(50).At)), duration(ms(curve.at(99).At))))
+		f.add(i, curve.name)
+	}
+	c.Y.Low, c.Y.High = chart.Around(true, values...)
+	c.Summary = strings.Join(words, "; ")
+	f.draw(&c, 1000+number)
+	return f
+}
+
+// nines returns where a percentile is on the axis.
+func nines(percent float64) float64 { return -math.Log10(1 - percent/100) }
+
+func percentileText(x float64) string {
+	switch {
+	case x == 0:
+		return "0"
+	case x < 1:
+		return "p50"
+	}
+	return "p" + strconv.FormatFloat(100*(1-math.Pow(10, -x)), 'g', 7, 64)
+}
+
+func milliseconds(d time.Duration) float64 { return max(leastMS, ms(d)) }
+
+// durationTick returns milliseconds in as few characters as an axis needs.
+func durationTick(ms float64) string {
+	switch {
+	case ms >= 1000:
+		return strconv.FormatFloat(ms/1000, 'g', 3, 64) + " s"
+	case ms >= 1:
+		return strconv.FormatFloat(ms, 'g', 3, 64) + " ms"
+	}
+	return strconv.FormatFloat(ms*1000, 'g', 3, 64) + " µs"
+}
+
+func (f *figure) add(style int, text string) {
+	swatch, err := chart.Swatch(style)
+	if err != nil {
+		swatch = ""
+	}
+	f.Legend = append(f.Legend, legend{swatch, text})
+}
+
+func (f *figure) draw(c *chart.Chart, number int) {
+	svg, err := c.SVG(number)
+	if err != nil {
+		svg = template.HTML("<p>" + template.HTMLEscapeString(err.Error()) + "</p>") //nolint:gosec // it is escaped
+	}
+	f.SVG = svg
+}
+
+// timeCharts are the charts over time of all targets, which share their axes.
+type timeCharts struct {
+	time, latencies, rates chart.Axis
+}
+
+func newTimeCharts(targets []Target) *timeCharts {
+	c := new(timeCharts)
+	var end, seconds float64
+	var latencies, rates []float64
+	for i := range targets {
+		t := &targets[i]
+		seconds = max(seconds, float64(t.TimelineSeconds))
+		for _, m := range t.Timeline {
+			end = max(end, float64(m.Second+t.TimelineSeconds))
+			if m.OK > 0 {
+				latencies = append(latencies, max(leastMS, m.P50MS), max(leastMS, m.P99MS))
+			}
+			rates = append(rates, perSecond(m.Due, t), perSecond(m.OK, t))
+		}
+	}
+	c.time = chart.Axis{Label: "since the start", High: max(end, 1), Format: func(s float64) string { return since(int64(s)) }, Ticks: timeTicks(max(end, 1))}
+	c.latencies = chart.Axis{Log: true, Format: durationTick}
+	c.latencies.Low, c.latencies.High = chart.Around(true, latencies...)
+	c.rates = chart.Axis{Format: func(v float64) string { return shortRate(v) }}
+	c.rates.Low, c.rates.High = chart.Around(false, rates...)
+	return c
+}
+
+// timeTicks returns the seconds at which an axis of time has ticks.
+func timeTicks(end float64) (ticks []float64) {
+	step := 0.0
+	for _, seconds := range []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 21600, 43200, 86400} {
+		if step = seconds; end/step <= 6 {
+			break
+		}
+	}
+	for end/step > 6 {
+		step *= 2
+	}
+	for at := 0.0; at <= end; at += step {
+		ticks = append(ticks, at)
+	}
+	return ticks
+}
+
+func shortRate(v float64) string {
+	if v >= 10000 {
+		return strconv.FormatFloat(v/1000, 'g', 4, 64) + "k/s"
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64) + "/s"
+}
+
+func perSecond(n int64, t *Target) float64 { return float64(n) / float64(max(1, t.TimelineSeconds)) }
+
+// latency returns the chart of a target's latency over time.
+func (c *timeCharts) latency(t *Target, number int) *figure {
+	if t.Latency.Count == 0 || len(t.Timeline) == 0 {
+		return nil
+	}
+	f := &figure{Title: "Latency over time"}
+	p99, p50 := chart.Line{Name: "p99", Style: 0}, chart.Line{Name: "median", Style: 1}
+	drawing := chart.Chart{Title: "Latency of " + cut(t.Name, maxText) + " over time", X: c.time, Y: c.latencies}
+	var worst *Moment
+	failing := 0
+	for i := range t.Timeline {
+		m := &t.Timeline[i]
+		x, high, low := t.middle(m), math.NaN(), math.NaN()
+		if m.OK > 0 {
+			high, low = max(leastMS, m.P99MS), max(leastMS, m.P50MS)
+			if worst == nil || m.P99MS > worst.P99MS {
+				worst = m
+			}
+		}
+		p99.Points = append(p99.Points, chart.Point{X: x, Y: high})
+		p50.Points = append(p50.Points, chart.Point{X: x, Y: low})
+		if m.Errors > 0 {
+			failing++
+			drawing.Crosses = append(drawing.Crosses, chart.Cross{X: x, Text: since(m.Second) + ": " + plural(m.Errors, "error")})
+		}
+	}
+	drawing.Lines = []chart.Line{p50, p99}
+	f.add(0, "p99")
+	f.add(1, "median")
+	drawing.Summary = "no moment has an answer"
+	if worst != nil {
+		drawing.Summary = fmt.Sprintf("highest at %s, p99 %s", since(worst.Second), duration(worst.P99MS))
+	}
+	if failing > 0 {
+		f.Note = "× at the upper edge: requests that got no answer."
+		drawing.Summary += fmt.Sprintf("; errors in %d of %d moments", failing, len(t.Timeline))
+	}
+	if t.TimelineSeconds > 1 {
+		f.Note = strings.TrimSpace(f.Note + fmt.Sprintf(" Each point is of %d s.", t.TimelineSeconds))
+	}
+	f.draw(&drawing, 2*number+1)
+	return f
+}
+
+// rate returns the chart of what was due at a target and what it answered.
+func (c *timeCharts) rate(t *Target, number int) *figure {
+	if len(t.Timeline) == 0 {
+		return nil
+	}
+	f := &figure{Title: "Requests over time"}
+	due, answered, failed := chart.Line{Name: "due", Style: 1}, chart.Line{Name: "answered", Style: 0}, chart.Line{Name: "errors", Style: 3}
+	whole := t.Timeline
+	if n := len(whole); n > 2 && whole[n-1].Due == 0 {
+		whole = whole[:n-1] // only the last answers came in it
+	}
+	for i := range whole {
+		m := &whole[i]
+		x := t.middle(m)
+		due.Points = append(due.Points, chart.Point{X: x, Y: perSecond(m.Due, t)})
+		answered.Points = append(answered.Points, chart.Point{X: x, Y: perSecond(m.OK, t)})
+		failed.Points = append(failed.Points, chart.Point{X: x, Y: perSecond(m.Errors, t)})
+	}
+	drawing := chart.Chart{
+		Title: "Requests of " + cut(t.Name, maxText) + " over time", X: c.time, Y: c.rates, Lines: []chart.Line{due, answered},
+		Summary: fmt.Sprintf("%s due, %s answered, %s", plural(t.Requests+t.Unsent, "request"), count(t.Answers), plural(t.Errors, "error")),
+	}
+	f.add(0, "answered")
+	f.add(1, "due")
+	if t.Errors > 0 {
+		drawing.Lines = append(drawing.Lines, failed)
+		f.add(3, "errors")
+	}
+	f.draw(&drawing, 2*number+2)
+	return f
+}
+
+// middle returns the time in the middle of a moment, in seconds.
+func (t *Target) middle(m *Moment) float64 {
+	return float64(m.Second) + float64(t.TimelineSeconds)/2
+}

@@ -1,0 +1,94 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Outcome is what a run came to.
+type Outcome string
+
+// What a run can come to.
+const (
+	Passed     Outcome = "passed"     // all conditions hold, and all was answered that had to be
+	Failed     Outcome = "failed"     // a condition does not hold
+	Incomplete Outcome = "incomplete" // something was not sent, not answered or not read
+	NotJudged  Outcome = "not judged" // all was answered, and no condition was given
+)
+
+// Verdict is what a run came to, and why, in sentences without a full stop.
+type Verdict struct {
+	Outcome Outcome
+	Reasons []string
+}
+
+// Verdict returns what the report says of its run as a whole, as the command's
+// exit status does. Where errors are judged by a condition that holds they are
+// no reason against it.
+func (r *Report) Verdict() Verdict {
+	var failed []string
+	for _, c := range r.Checks {
+		if !c.OK {
+			failed = append(failed, fmt.Sprintf("%s: %s does not hold: it is %s", label(c.Target), c.Condition, c.Value))
+		}
+	}
+	missing := r.missing()
+	switch {
+	case len(failed) > 0:
+		return Verdict{Failed, append(failed, missing...)}
+	case len(missing) > 0:
+		return Verdict{Incomplete, missing}
+	}
+	answered := "all requests were answered"
+	if r.errorsAllowed() {
+		answered = "errors are within what is allowed"
+	}
+	if r.Interrupted {
+		answered = "the run was interrupted"
+	}
+	if len(r.Checks) == 0 {
+		return Verdict{NotJudged, []string{answered, "no condition was given"}}
+	}
+	conditions := make(map[string]bool)
+	for _, c := range r.Checks {
+		conditions[c.Condition] = true
+	}
+	holds := "the condition holds"
+	if n := len(conditions); n > 1 {
+		holds = fmt.Sprintf("all %d conditions hold", n)
+	}
+	return Verdict{Passed, []string{holds, answered}}
+}
+
+// missing returns what the run lacks of what it was to do.
+func (r *Report) missing() (reasons []string) {
+	if !r.Interrupted && !slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Requests+t.Unsent > 0 }) {
+		reasons = append(reasons, "nothing was sent")
+	}
+	if n := len(r.Problems); n > 0 {
+		reasons = append(reasons, "part of the recording could not be read")
+	}
+	if r.errorsAllowed() {
+		return reasons
+	}
+	for _, t := range r.Targets {
+		if t.Unsent > 0 {
+			reasons = append(reasons, fmt.Sprintf("%s: %s of %s requests were not started in time", label(t.Name), count(t.Unsent), count(t.Requests+t.Unsent)))
+		}
+		if t.Errors > 0 {
+			reasons = append(reasons, fmt.Sprintf("%s: %s of %s requests have no answer", label(t.Name), count(t.Errors), count(t.Requests)))
+		}
+	}
+	return reasons
+}
+
+// errorsAllowed reports whether a condition that holds is about errors.
+func (r *Report) errorsAllowed() bool {
+	return slices.ContainsFunc(r.Checks, func(c Check) bool {
+		condition, err := ParseCondition(c.Condition)
+		return c.OK && err == nil && condition.OfErrors()
+	})
+}
