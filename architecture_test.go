@@ -54,6 +54,7 @@ var knowsHTTP = map[string]string{
 	"internal/compare":            "as internal/coding",
 	"internal/compare/pairs":      "as internal/coding",
 	"internal/compare/tally":      "as internal/coding",
+	"internal/conversation":       "as internal/coding",
 	"internal/recipe":             "the status that a stage has by default",
 	"internal/recording/recorder": "as internal/coding",
 	"internal/scenario":           "a client that fetches origins, methods and the texts of status codes; Prometheus' client",

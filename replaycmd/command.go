@@ -89,7 +89,8 @@ recording could not be read, or no record has an --id; 4 if a condition of
   caddy replay http://localhost:8080/ -n 10000 -c 20
   caddy replay --dry-run recordings/
   caddy replay show recordings/
-  caddy replay convert -o requests.har recordings/`
+  caddy replay convert -o requests.har recordings/
+  caddy replay links recordings/`
 			cmd.Args = cobra.ArbitraryArgs
 			p := new(params)
 			p.define(cmd.Flags())
@@ -97,6 +98,7 @@ recording could not be read, or no record has an --id; 4 if a condition of
 			helpWithFlags(cmd)
 			cmd.AddCommand(showCommand())
 			cmd.AddCommand(convertCommand())
+			cmd.AddCommand(linksCommand())
 		},
 	})
 }

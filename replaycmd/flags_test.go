@@ -120,7 +120,7 @@ func TestFlagsThatAreMistaken(t *testing.T) {
 }
 
 func TestHelpFitsItsTerminal(t *testing.T) {
-	for _, args := range [][]string{{"replay", "--help"}, {"replay", "show", "--help"}} {
+	for _, args := range [][]string{{"replay", "--help"}, {"replay", "show", "--help"}, {"replay", "links", "--help"}} {
 		out, err := caddytest.Command(t, args...).CombinedOutput()
 		if err != nil {
 			t.Fatal(err)

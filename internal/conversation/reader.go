@@ -26,6 +26,7 @@ type Reader struct {
 	content  []byte // of a packed body
 	scratch  []byte
 	path     []byte // within JSON
+	texts    []byte // of the items of a request
 
 	names      map[string]string
 	fieldNames map[string]string // as they were sent, to the one form

@@ -1,0 +1,220 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conversation
+
+import (
+	"container/list"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+)
+
+// Bounds of one session.
+const (
+	maxAsked   = 4096 // values of its requests
+	maxHad     = 4096 // values of its responses
+	maxAnswers = 16   // responses that have not ended
+	maxAtPlace = 64   // values at one place of a response
+)
+
+// live are the sessions of which values are kept.
+type live struct {
+	sessions map[SessionID]*session
+	idle     list.List // of *session, the longest idle first
+	entries  int       // values kept
+	most     int       // that may be kept
+	left     *Left
+}
+
+// session is what is kept of one.
+type session struct {
+	id      SessionID
+	of      *live
+	element *list.Element
+	records int
+	first   string // the record before, that no key names
+
+	productions []production
+	index       map[*producer]int // of productions
+	had         map[uint64]struct{}
+	asked       map[uint64]struct{}
+	met         map[*consumer]struct{}
+	answers     []answer
+	order       int // of answers
+}
+
+// production is what a producer has made last in a session.
+type production struct {
+	producer *producer
+	values   []uint64
+	record   string
+	order    int
+}
+
+// answer is a response that may not have ended.
+type answer struct {
+	ended int64
+	made  []production
+}
+
+// session returns the session. It is another one if it comes back after it went.
+func (l *live) session(id SessionID) *session {
+	if s := l.sessions[id]; s != nil {
+		l.idle.MoveToBack(s.element)
+		return s
+	}
+	if l.sessions == nil {
+		l.sessions = make(map[SessionID]*session)
+	}
+	s := &session{
+		id: id, of: l, index: make(map[*producer]int), had: make(map[uint64]struct{}),
+		asked: make(map[uint64]struct{}), met: make(map[*consumer]struct{}),
+	}
+	s.element = l.idle.PushBack(s)
+	l.sessions[id] = s
+	l.entries += s.entries()
+	return s
+}
+
+// trim forgets the sessions that were idle for longest, while too much is kept.
+func (l *live) trim() {
+	for l.entries > l.most && l.idle.Len() > 1 {
+		s := l.idle.Remove(l.idle.Front()).(*session)
+		delete(l.sessions, s.id)
+		l.entries -= s.entries()
+		s.productions, s.index, s.had, s.asked, s.met, s.answers = nil, nil, nil, nil, nil, nil
+		l.left.Sessions++
+	}
+}
+
+// entries returns how many values are kept, as live counts them.
+func (s *session) entries() int {
+	n := len(s.had) + len(s.asked) + len(s.met) + 8
+	for _, p := range s.productions {
+		n += 8 + len(p.values)
+	}
+	return n
+}
+
+// ask keeps a value of a request.
+func (s *session) ask(value uint64) {
+	if len(s.asked) >= maxAsked {
+		s.of.left.Values++
+		return
+	}
+	before := len(s.asked)
+	s.asked[value] = struct{}{}
+	s.of.entries += len(s.asked) - before
+}
+
+// answer keeps the values of a response until it has ended.
+func (s *session) answer(f *Finder, e *slots, q *recording.Request) {
+	if len(s.answers) == maxAnswers {
+		s.publishFirst()
+	}
+	a := answer{ended: q.TimeNS + q.Response.DurationNS}
+	record := string(q.ID)
+	at := make(map[Place]int, len(f.ofResponse))
+	for _, item := range f.ofResponse {
+		i, ok := at[item.place]
+		if !ok {
+			p := e.producer(item.place)
+			if p == nil {
+				s.of.left.Slots++
+				continue
+			}
+			i = len(a.made)
+			at[item.place] = i
+			a.made = append(a.made, production{producer: p, record: record})
+		}
+		if made := &a.made[i]; len(made.values) < maxAtPlace {
+			made.values = append(made.values, item.hash)
+		} else {
+			s.of.left.Values++
+		}
+	}
+	s.answers = append(s.answers, a)
+}
+
+// publish has the responses count that ended before a request came.
+func (s *session) publish(now int64) {
+	for len(s.answers) > 0 && (s.answers[0].ended <= now+int64(Earlier) || now == 0) {
+		s.publishFirst()
+	}
+}
+
+// publishFirst has the oldest response count. Values that stood in a request
+// before are echoes: the response is not where they come from.
+func (s *session) publishFirst() {
+	made := s.answers[0].made
+	s.answers = s.answers[1:]
+	s.order++
+	for _, p := range made {
+		values := p.values[:0]
+		for _, value := range p.values {
+			if _, echo := s.asked[value]; echo {
+				continue
+			}
+			values = append(values, value)
+			if len(s.had) < maxHad {
+				before := len(s.had)
+				s.had[value] = struct{}{}
+				s.of.entries += len(s.had) - before
+			} else {
+				s.of.left.Values++
+			}
+		}
+		if len(values) == 0 {
+			continue
+		}
+		p.values, p.order = values, s.order
+		s.of.entries += len(values) + 8
+		if i, ok := s.index[p.producer]; ok {
+			s.of.entries -= len(s.productions[i].values) + 8
+			s.productions[i] = p
+			continue
+		}
+		s.index[p.producer] = len(s.productions)
+		s.productions = append(s.productions, p)
+		p.producer.remember(s)
+	}
+}
+
+// latest returns what a producer has made last in the session.
+func (s *session) latest(p *producer) *production {
+	if i, ok := s.index[p]; ok {
+		return &s.productions[i]
+	}
+	return nil
+}
+
+// has reports whether all values of a consumer are among those produced.
+func (p *production) has(values []item) bool {
+	for _, item := range values {
+		found := false
+		for _, value := range p.values {
+			if found = value == item.hash; found {
+				break
+			}
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// others is how many other sessions' values a value is held against.
+const others = 8
+
+// producer is a slot of responses, with the sessions that had it last.
+type producer struct {
+	slot Slot
+	last [others]*session
+	next int
+}
+
+func (p *producer) remember(s *session) {
+	p.last[p.next] = s
+	p.next = (p.next + 1) % others
+}
