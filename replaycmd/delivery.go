@@ -37,7 +37,8 @@ type delivery struct {
 	stopAtFailure bool
 	stopReading   func()
 	capturing     capturing
-	inStep        bool // also where all records are the same: what one target answers belongs to what another does
+	inStep        bool      // also where all records are the same: what one target answers belongs to what another does
+	changing      *changing // nil: requests go as they were recorded
 
 	read  int64 // records, unless every target has its own pace
 	run   schedule.Run[message]
@@ -54,7 +55,7 @@ type message struct {
 	bad     error // why it can't be sent
 
 	number int64          // of the record, unless every target has its own pace
-	record recording.Copy // for consumers
+	record recording.Copy // for consumers, and for those that change it
 }
 
 // maxMessageKept is the memory beyond which a message isn't kept for another.
@@ -113,7 +114,7 @@ func (d *delivery) next(m *message) (recordedNS int64, err error) {
 		m.bad = d.rewriter.Write(&m.Message, record)
 		m.class = d.classes.Of(record.Method, record.URI)
 		m.written = true
-		if d.capturing.needed() {
+		if d.capturing.needed() || d.changing != nil {
 			d.capturing.keep(m, record, d.same)
 		}
 	}
@@ -197,11 +198,12 @@ func (l *line) NewSender(ctx context.Context) schedule.Sender[message] {
 	if s.exchange = l.delivery.capturing.newExchange(l.number); s.exchange != nil {
 		s.client.Capture = s.exchange.response
 	}
+	s.writer = l.delivery.newWriter()
 	return s
 }
 
 // Skip counts a request that was due at a time and is not started.
-func (l *line) Skip(due time.Duration) { l.collector.AddUnsent(due) }
+func (l *line) Skip(_ *message, due time.Duration) { l.collector.AddUnsent(due) }
 
 // sender is one connection of a line.
 type sender struct {
@@ -209,6 +211,7 @@ type sender struct {
 	client   *send.Client
 	batch    *report.Batch
 	exchange *exchange // nil without consumers
+	writer   *writer   // nil: requests go as they were recorded
 }
 
 // Send sends a message and counts what became of it.
@@ -216,11 +219,14 @@ func (s *sender) Send(m *message, start schedule.Start) {
 	sample := report.Sample{
 		Due: start.Due, Started: start.Started, Busy: start.Busy, Class: m.class, Truncated: m.Truncated,
 	}
-	response, err := send.Response{Ended: start.At}, m.bad
+	response, outgoing, err := send.Response{Ended: start.At}, &m.Message, m.bad
+	if err == nil && s.writer != nil {
+		outgoing, err = s.writer.write(m, start)
+	}
 	if err != nil {
 		sample.Ended = sample.Started
 	} else {
-		response, err = s.client.Send(&m.Message, start.At)
+		response, err = s.client.Send(outgoing, start.At)
 		sample.Ended = start.Started + response.Ended.Sub(start.At)
 		if s.delivery.by == report.ByStatus {
 			sample.Class = response.Status

@@ -25,6 +25,7 @@ import (
 type params struct {
 	selection
 	comparing
+	timing
 	flags *pflag.FlagSet
 
 	targets []send.Target
@@ -104,6 +105,7 @@ func (p *params) define(flags *pflag.FlagSet) {
 	flags.Var(single(&p.redirects, "N", parseRedirects), "redirects", "Follow up to this many redirects of a request (default 0: a redirect is an answer)")
 
 	p.comparing.define(flags)
+	p.timing.define(flags)
 
 	flags.Var(single(&p.by, "path|method|status", report.ParseBy).once(), "by", "Report classes of requests as well")
 	flags.Var(lists(&p.reports, "FORM[=FILE]", parseOutputs), "report", "Form of the report, "+report.FormNames()+", and where it goes (repeatable, default text)")

@@ -159,6 +159,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 		}
 	}
 	records.noteUntimed(notes.note)
+	d.changing.noteUnsigned(notes.note)
 	errRun = cmp.Or(errRun, records.missing(), finishRecording())
 	facts := report.Facts{
 		Started: started, Elapsed: time.Since(started), Pace: plan.String(), Timed: plan.Timed(),
@@ -193,7 +194,7 @@ func (p *params) newDelivery(records *records, plan schedule.Schedule, outputs *
 	d := &delivery{
 		records: records, same: records.url != nil, stopReading: records.stop,
 		schedule: plan, targets: p.targets, connections: p.connections, requests: p.requests, duration: p.duration,
-		rewriter: p.rewriter(), by: p.by, classes: report.NewClasses(p.by), stopAtFailure: p.stopAtErrors,
+		rewriter: p.rewriter(), changing: p.changing(), by: p.by, classes: report.NewClasses(p.by), stopAtFailure: p.stopAtErrors,
 		options: send.Options{
 			Timeout: p.timeout, Insecure: p.insecure, HTTP2: p.http2, NoKeepAlive: p.noKeepAlive, Redirects: p.redirects,
 			TargetHost: p.host == hostTarget,

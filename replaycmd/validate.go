@@ -25,6 +25,7 @@ func (p *params) validate(args []string) error {
 		p.checkPace, p.checkDuplicates, p.checkTargets, p.checkReports, p.checkHost,
 		func() error { return p.checkSources(args) },
 		func() error { return p.checkComparison(args) },
+		func() error { return p.checkTiming(args) },
 	} {
 		if err := check(); err != nil {
 			return err

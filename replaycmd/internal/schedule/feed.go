@@ -40,11 +40,11 @@ type feed[M any] struct {
 	size     func(*M) int
 	done     func(*M)
 	schedule Schedule
-	limit    int64                             // how many requests; 0: all
-	ahead    int64                             // how many are kept for slower lanes, without a schedule
-	until    time.Duration                     // requests due from then on aren't sent; 0: all are
-	stopping func()                            // makes a call of next return
-	skip     func(lane int, due time.Duration) // counts a request that a lane misses
+	limit    int64                                        // how many requests; 0: all
+	ahead    int64                                        // how many are kept for slower lanes, without a schedule
+	until    time.Duration                                // requests due from then on aren't sent; 0: all are
+	stopping func()                                       // makes a call of next return
+	skip     func(lane int, missed *M, due time.Duration) // counts a request that a lane misses
 
 	mu    sync.Mutex
 	moved sync.Cond // an entry has been taken or read, or the feed has ended
@@ -135,7 +135,7 @@ func (f *feed[M]) skipOldest() {
 	for lane, head := range f.heads {
 		if head == f.base {
 			f.heads[lane]++
-			f.skip(lane, e.due)
+			f.skip(lane, &e.message, e.due)
 			if e.users.Add(-1) == 0 {
 				f.flies -= e.bytes // forget counts it
 				f.reuse(e)

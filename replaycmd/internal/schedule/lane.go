@@ -4,7 +4,9 @@
 package schedule
 
 import (
+	"container/heap"
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -17,6 +19,7 @@ type lane[M any] struct {
 	feed   *feed[M]
 	number int // of the lane on its feed
 	target Target[M]
+	holder Holder[M] // the target, if its messages may have to wait; else nil
 	waiter Waiter
 	timed  bool // requests are due at times
 	start  time.Time
@@ -24,6 +27,9 @@ type lane[M any] struct {
 
 	lock lifo
 	// The rest belongs to who holds the lock.
+	pending turn[M] // taken from the feed and not due yet
+	ended   bool    // the feed has no more
+	room    room[M]
 	last    time.Duration // when the last request was started
 	freed   time.Duration // when a connection was free again after all had been busy
 	senders int
@@ -40,82 +46,148 @@ func (l *lane[M]) send(ctx context.Context) {
 	defer sender.Close()
 	wake := make(chan struct{}, 1)
 	for {
-		e, freed := l.take(ctx, wake)
-		if e == nil {
+		t, freed := l.take(ctx, wake)
+		if t.entry == nil {
 			return
 		}
-		sender.Send(&e.message, l.begin(e, freed))
-		l.feed.release(e)
+		sender.Send(&t.message, l.begin(&t, freed))
+		l.feed.release(t.entry)
 	}
 }
 
-func (l *lane[M]) begin(e *entry[M], freed time.Duration) Start {
+func (l *lane[M]) begin(t *turn[M], freed time.Duration) Start {
 	now := time.Now()
-	s := Start{At: now, Started: now.Sub(l.start), Due: e.due}
+	s := Start{At: now, Started: now.Sub(l.start), Due: t.due}
 	if !l.timed {
 		s.Due = s.Started
+		return s
+	}
+	if t.ready > 0 && t.ready-s.Due > s.Started-t.ready {
+		s.Waited = true
 		return s
 	}
 	s.Busy = freed-s.Due > s.Started-freed
 	return s
 }
 
-// take returns the next entry when it is due, nil if there is none, and when
+// take returns the next message when it is due, none if there is no more, and when
 // the connection that it goes over was free after all had been busy. If no other
 // sender is free, another is hired in place of this one.
-func (l *lane[M]) take(ctx context.Context, wake chan struct{}) (e *entry[M], freed time.Duration) {
+func (l *lane[M]) take(ctx context.Context, wake chan struct{}) (t turn[M], freed time.Duration) {
 	free := l.lock.lock(wake)
 	if free && l.timed && l.senders == l.run.Connections {
 		l.freed = time.Since(l.start)
 	}
-	e = l.next(ctx)
+	t = l.next(ctx)
 	freed = l.freed
 	l.lock.unlock(func() {
-		if e != nil && l.senders < l.run.Connections {
+		if t.entry != nil && l.senders < l.run.Connections {
 			l.hire(ctx)
 		}
 	})
-	return e, freed
+	return t, freed
 }
 
-// next returns the next entry when it is due. Those that can't be started within
+// next returns the next message when it is due. Those that can't be started within
 // the duration of the run are skipped.
-func (l *lane[M]) next(ctx context.Context) *entry[M] {
+func (l *lane[M]) next(ctx context.Context) turn[M] {
 	for {
-		e := l.feed.take(l.number)
-		if e == nil || ctx.Err() != nil {
-			return nil
+		t := l.first(ctx)
+		if t.entry == nil || ctx.Err() != nil {
+			return turn[M]{}
 		}
-		at := l.earliest(e)
+		at := l.earliest(&t)
 		if l.timed && !l.over(at) {
-			if err := l.waiter.Wait(ctx, l.start.Add(at)); err != nil {
-				l.feed.release(e)
-				return nil
+			switch err := l.waiter.Wait(ctx, l.start.Add(at)); {
+			case errors.Is(err, errWoken):
+				l.putBack(t)
+				continue
+			case err != nil:
+				l.feed.release(t.entry)
+				return turn[M]{}
 			}
 		}
 		at = max(at, time.Since(l.start))
 		switch {
 		case !l.over(at):
+			if !l.check(&t) {
+				continue
+			}
+			if t.due > at && l.timed { // it follows another later than it was due
+				l.room.enter(t)
+				heap.Push(&l.room.later, t)
+				continue
+			}
 			l.last = at
-			return e
+			return t
 		case !l.timed:
-			return nil
+			return turn[M]{}
 		}
-		due := e.due
-		l.feed.release(e)
-		l.target.Skip(due)
+		l.skip(t)
 	}
 }
 
-// earliest returns when an entry may start at the earliest.
-func (l *lane[M]) earliest(e *entry[M]) time.Duration {
+// skip counts a message that is not sent.
+func (l *lane[M]) skip(t turn[M]) {
+	l.target.Skip(&t.message, t.due)
+	l.feed.release(t.entry)
+}
+
+// first returns what is due first: the next message of the feed, or one that has
+// waited. It waits for these at the end of the feed, and returns none after the
+// last.
+func (l *lane[M]) first(ctx context.Context) turn[M] {
+	for {
+		if l.holder != nil {
+			l.checkAgain()
+			if later := l.room.later; len(later) > 0 && later[0].due <= time.Since(l.start) {
+				return l.popLater()
+			}
+		}
+		if l.pending.entry == nil && !l.ended && (l.timed || !l.full()) {
+			e := l.feed.take(l.number)
+			if l.ended = e == nil; !l.ended {
+				l.pending = turn[M]{entry: e, due: e.due}
+			}
+		}
+		switch later := l.room.later; {
+		case len(later) > 0 && (l.pending.entry == nil || later[0].due < l.pending.due):
+			return l.popLater()
+		case l.pending.entry == nil && l.room.held > 0 && ctx.Err() == nil:
+			l.waiter.Wait(ctx, time.Now().Add(time.Hour)) //nolint:errcheck // whatever ends it
+			continue
+		}
+		t := l.pending
+		l.pending = turn[M]{}
+		return t
+	}
+}
+
+func (l *lane[M]) popLater() turn[M] {
+	t := heap.Pop(&l.room.later).(turn[M])
+	l.room.leave(t)
+	return t
+}
+
+// putBack takes back what first returned.
+func (l *lane[M]) putBack(t turn[M]) {
+	if t.checked {
+		l.room.enter(t)
+		heap.Push(&l.room.later, t)
+		return
+	}
+	l.pending = t
+}
+
+// earliest returns when a message may start at the earliest.
+func (l *lane[M]) earliest(t *turn[M]) time.Duration {
 	if !l.timed {
 		return 0
 	}
 	if delay := l.run.Schedule.MinDelay; delay > 0 && l.last > 0 {
-		return max(e.due, l.last+delay)
+		return max(t.due, l.last+delay)
 	}
-	return e.due
+	return t.due
 }
 
 // grace is how much longer than the duration of the run requests may start that

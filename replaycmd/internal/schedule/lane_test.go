@@ -27,7 +27,7 @@ func (f *fake) NewSender(context.Context) Sender[int] { return f }
 
 func (f *fake) Close() {}
 
-func (f *fake) Skip(time.Duration) {
+func (f *fake) Skip(*int, time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.skipped++

@@ -35,6 +35,9 @@ type Run[M any] struct {
 	// Ahead is how many requests one target may be ahead of another without a
 	// schedule; by default 1024.
 	Ahead int
+	// Holding means that messages may have to wait for one another: each target is
+	// a Holder.
+	Holding bool
 	// Connections bounds the senders of each target.
 	Connections int
 	// Requests bounds the requests to each target, unless it is 0.
@@ -53,8 +56,8 @@ type Run[M any] struct {
 type Target[M any] interface {
 	// NewSender returns one more sender, which ends with ctx.
 	NewSender(ctx context.Context) Sender[M]
-	// Skip counts a request that was due at a time and is not started.
-	Skip(due time.Duration)
+	// Skip counts a message that was due at a time and is not sent. It must not wait.
+	Skip(m *M, due time.Duration)
 }
 
 // Sender sends one request at a time.
@@ -71,12 +74,17 @@ type Start struct {
 	Started time.Duration // now
 	Due     time.Duration // without a schedule: now
 	Busy    bool          // it waited longer for a free connection than for anything else
+	Waited  bool          // it waited longer for another message than for anything else
 }
 
 // Prepare makes ready what can be made ready before the first request.
 func (r *Run[M]) Prepare() {
 	for _, target := range r.Targets {
-		r.lanes = append(r.lanes, &lane[M]{run: r, target: target, timed: r.Schedule.Timed(), waiter: NewWaiter()})
+		l := &lane[M]{run: r, target: target, timed: r.Schedule.Timed(), waiter: NewWaiter()}
+		if r.Holding {
+			l.holder = target.(Holder[M]) //nolint:errcheck // as it was promised
+		}
+		r.lanes = append(r.lanes, l)
 	}
 	if r.StopReading == nil {
 		r.StopReading = func() {}
@@ -132,7 +140,7 @@ func (r *Run[M]) feeds() []*feed[M] {
 		feeds[i] = &feed[M]{
 			next: r.Next, size: r.Size, done: r.Done, schedule: r.Schedule, limit: r.Requests, until: r.Duration,
 			ahead: int64(cmp.Or(r.Ahead, defaultAhead)), stopping: r.StopReading,
-			skip: func(lane int, due time.Duration) { r.lanes[lane].target.Skip(due) }, // of one feed for all
+			skip: func(lane int, m *M, due time.Duration) { r.lanes[lane].target.Skip(m, due) }, // of one feed for all
 		}
 	}
 	return feeds

@@ -21,10 +21,11 @@ func NewWaiter() Waiter {
 	if err != nil {
 		return NewTimerWaiter()
 	}
-	return &timerfd{fd: fd, file: os.NewFile(uintptr(fd), "timerfd")}
+	return &timerfd{timerWaiter: newTimerWaiter(), fd: fd, file: os.NewFile(uintptr(fd), "timerfd")}
 }
 
 type timerfd struct {
+	timerWaiter
 	fd      int
 	file    *os.File
 	expired [8]byte // the count of expirations, which must be read
@@ -36,7 +37,7 @@ const coarse = 20 * time.Millisecond
 
 func (t *timerfd) Wait(ctx context.Context, until time.Time) error {
 	if early := until.Add(-coarse / 2); time.Until(early) > coarse/2 {
-		if err := (timerWaiter{}).Wait(ctx, early); err != nil {
+		if err := t.timerWaiter.Wait(ctx, early); err != nil {
 			return err
 		}
 	}
@@ -44,14 +45,36 @@ func (t *timerfd) Wait(ctx context.Context, until time.Time) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
-	alarm := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
-	if err := unix.TimerfdSettime(t.fd, 0, &alarm, nil); err != nil {
+	if err := t.alarm(d); err != nil {
 		return fmt.Errorf("setting timer: %v", err)
+	}
+	select { // Wake sets the timer after this, so that one of both is seen
+	case <-t.woken:
+		return errWoken
+	default:
 	}
 	if _, err := t.file.Read(t.expired[:]); err != nil {
 		return fmt.Errorf("waiting for timer: %v", err)
 	}
+	if ctx.Err() == nil && time.Until(until) > 0 {
+		select {
+		case <-t.woken:
+		default:
+		}
+		return errWoken
+	}
 	return ctx.Err()
+}
+
+// alarm sets the timer.
+func (t *timerfd) alarm(d time.Duration) error {
+	alarm := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
+	return unix.TimerfdSettime(t.fd, 0, &alarm, nil)
+}
+
+func (t *timerfd) Wake() {
+	t.timerWaiter.Wake()
+	t.alarm(time.Nanosecond) //nolint:errcheck // the timer goes off later then
 }
 
 func (t *timerfd) Close() error { return t.file.Close() }

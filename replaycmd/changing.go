@@ -1,0 +1,136 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/edit"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/timeshift"
+)
+
+// changing is how requests differ from their records as they are sent.
+type changing struct {
+	shift *timeshift.Shifter // nil: times stay
+}
+
+// writer makes the requests of one sender.
+type writer struct {
+	*changing
+	rewriter *send.Rewriter
+	draft    edit.Draft
+	message  send.Message
+}
+
+// newWriter returns what makes the requests of one more sender, nil if they go
+// as they were recorded.
+func (d *delivery) newWriter() *writer {
+	if d.changing == nil {
+		return nil
+	}
+	return &writer{changing: d.changing, rewriter: &d.rewriter}
+}
+
+// write returns the request that is sent of a message: its own if nothing in it
+// changes, else one that is valid until the next call.
+func (w *writer) write(m *message, start schedule.Start) (*send.Message, error) {
+	r := &m.record.Request
+	w.draft.Begin(r)
+	w.move(r, start.At.Add(start.Due-start.Started))
+	if !w.draft.Changed() {
+		return &m.Message, nil
+	}
+	return &w.message, w.rewriter.Write(&w.message, w.draft.Request())
+}
+
+// move moves the times of a request to when it is due.
+func (w *writer) move(r *recording.Request, due time.Time) {
+	if w.shift != nil && r.TimeNS != 0 {
+		w.shift.Shift(&w.draft, time.Unix(0, r.TimeNS), due, nil)
+	}
+}
+
+// moved returns a request with its times moved to one, valid until the next call.
+func (w *writer) moved(r *recording.Request, now time.Time) *recording.Request {
+	w.draft.Begin(r)
+	w.move(r, now)
+	return w.draft.Request()
+}
+
+// timing is what --time and the flags that belong to it say.
+type timing struct {
+	times  string
+	jwtKey string             // a file
+	shift  *timeshift.Shifter // nil: times stay
+}
+
+const (
+	timesRecorded = "recorded"
+	timesShift    = "shift"
+)
+
+func (t *timing) define(flags *pflag.FlagSet) {
+	flags.Var(single(&t.times, "recorded|shift", parseTimes).or(timesRecorded), "time", "Times in requests: as recorded, or moved to when they are sent")
+	flags.Var(single(&t.jwtKey, "FILE", parseText).once(), "jwt-key", "With --time shift, sign JSON Web Tokens anew with this key: HS256, RS256 or ES256")
+}
+
+func parseTimes(text string) (string, error) {
+	switch text {
+	case timesRecorded, timesShift:
+		return text, nil
+	}
+	return "", fmt.Errorf("'%s' is not valid: expected recorded or shift", text)
+}
+
+// checkTiming checks what the flags about times say together, and reads the key.
+func (p *params) checkTiming(args []string) error {
+	switch {
+	case p.times != timesShift && p.jwtKey != "":
+		return errors.New("--jwt-key signs what --time shift moves: expected --time shift as well")
+	case p.times != timesShift:
+		return nil
+	case slices.ContainsFunc(args, source.IsURL):
+		return errors.New("--time shift moves recorded times, of which a URL has none")
+	}
+	p.shift = new(timeshift.Shifter)
+	if p.jwtKey == "" {
+		return nil
+	}
+	data, err := os.ReadFile(p.jwtKey)
+	if err == nil {
+		p.shift.Key, err = timeshift.ParseKey(data)
+	}
+	if err != nil {
+		return fmt.Errorf("parsing --jwt-key: %s: %v", p.jwtKey, err)
+	}
+	return nil
+}
+
+// changing returns how requests differ from their records, nil if they don't.
+func (p *params) changing() *changing {
+	if p.shift == nil {
+		return nil
+	}
+	return &changing{shift: p.shift}
+}
+
+// noteUnsigned warns of tokens that could not be moved.
+func (c *changing) noteUnsigned(note func(error)) {
+	if c == nil || c.shift == nil {
+		return
+	}
+	if n, first := c.shift.Unsigned(); n > 0 {
+		note(fmt.Errorf("%d JSON Web Tokens went as they were recorded, the first since %v", n, first))
+	}
+}

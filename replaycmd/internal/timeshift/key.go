@@ -1,0 +1,106 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package timeshift
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Key signs tokens anew.
+type Key struct {
+	algorithm jose.SignatureAlgorithm
+	key       any
+}
+
+// minSecret is the shortest secret that HS256 takes (RFC 7518, section 3.2).
+const minSecret = 32
+
+// ParseKey reads a key: a private one of RSA or of the curve P-256 as PEM, for
+// RS256 or ES256; a JSON Web Key of any of these; or the bytes of a secret for
+// HS256, without a line end behind them.
+func ParseKey(data []byte) (*Key, error) {
+	if block, _ := pem.Decode(data); block != nil {
+		key, err := parsePEM(block)
+		if err != nil {
+			return nil, err
+		}
+		return newKey(key)
+	}
+	if text := bytes.TrimSpace(data); len(text) > 0 && text[0] == '{' {
+		var key jose.JSONWebKey
+		if err := json.Unmarshal(text, &key); err != nil {
+			return nil, fmt.Errorf("it is not a JSON Web Key: %v", err)
+		}
+		k, err := newKey(key.Key)
+		if err == nil && key.Algorithm != "" && key.Algorithm != string(k.algorithm) {
+			err = fmt.Errorf("a key for %s cannot be used: expected one for HS256, RS256 or ES256", key.Algorithm)
+		}
+		return k, err
+	}
+	return newKey(bytes.TrimRight(data, "\r\n"))
+}
+
+func parsePEM(block *pem.Block) (key any, err error) {
+	switch block.Type {
+	case "RSA PRIVATE KEY":
+		return x509.ParsePKCS1PrivateKey(block.Bytes)
+	case "EC PRIVATE KEY":
+		return x509.ParseECPrivateKey(block.Bytes)
+	case "PRIVATE KEY":
+		return x509.ParsePKCS8PrivateKey(block.Bytes)
+	}
+	return nil, fmt.Errorf("a PEM block of %s is no private key: expected PRIVATE KEY, RSA PRIVATE KEY or EC PRIVATE KEY", block.Type)
+}
+
+func newKey(key any) (*Key, error) {
+	switch key := key.(type) {
+	case []byte:
+		if len(key) < minSecret {
+			return nil, fmt.Errorf("a secret of %d bytes is too short for HS256: expected %d or more", len(key), minSecret)
+		}
+		return &Key{jose.HS256, key}, nil
+	case *rsa.PrivateKey:
+		return &Key{jose.RS256, key}, nil
+	case *ecdsa.PrivateKey:
+		if key.Curve != elliptic.P256() {
+			return nil, fmt.Errorf("a key of the curve %s cannot be used: expected P-256, for ES256", key.Params().Name)
+		}
+		return &Key{jose.ES256, key}, nil
+	case *rsa.PublicKey, *ecdsa.PublicKey:
+		return nil, errors.New("it is a public key: expected a private one")
+	}
+	return nil, fmt.Errorf("a key of the kind %T cannot be used: expected a secret for HS256, an RSA key for RS256 or one of P-256 for ES256", key)
+}
+
+// sign returns a token with the header of another, but for what signing decides.
+func (k *Key) sign(algorithm string, header map[string]any, claims []byte) (string, error) {
+	if algorithm != string(k.algorithm) {
+		return "", fmt.Errorf("the key signs %s only", k.algorithm)
+	}
+	options := new(jose.SignerOptions)
+	for name, value := range header {
+		if name != "alg" {
+			options.WithHeader(jose.HeaderKey(name), value)
+		}
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.algorithm, Key: k.key}, options)
+	if err != nil {
+		return "", err
+	}
+	signed, err := signer.Sign(claims)
+	if err != nil {
+		return "", err
+	}
+	return signed.CompactSerialize()
+}
