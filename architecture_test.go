@@ -36,9 +36,11 @@ var pure = []string{
 	"internal/scenario",
 	"internal/wiremock",
 	"replaycmd/internal/chart",
+	"replaycmd/internal/edit",
 	"replaycmd/internal/report",
 	"replaycmd/internal/schedule",
 	"replaycmd/internal/source",
+	"replaycmd/internal/timeshift",
 }
 
 // servers are what a pure package never reaches, not even through others.
@@ -50,16 +52,18 @@ var servers = []string{
 
 // knowsHTTP are the pure packages that reach net/http, each with the reason.
 var knowsHTTP = map[string]string{
-	"internal/coding":             "brotli's library, which has a helper for servers",
-	"internal/compare":            "as internal/coding",
-	"internal/compare/pairs":      "as internal/coding",
-	"internal/compare/tally":      "as internal/coding",
-	"internal/conversation":       "as internal/coding",
-	"internal/recipe":             "the status that a stage has by default",
-	"internal/recording/recorder": "as internal/coding",
-	"internal/scenario":           "a client that fetches origins, methods and the texts of status codes; Prometheus' client",
-	"internal/wiremock":           "http.Header, cookies and methods of requests, and the texts of status codes",
-	"replaycmd/internal/report":   "as internal/coding",
+	"internal/coding":              "brotli's library, which has a helper for servers",
+	"internal/compare":             "as internal/coding",
+	"internal/compare/pairs":       "as internal/coding",
+	"internal/compare/tally":       "as internal/coding",
+	"internal/conversation":        "as internal/coding",
+	"internal/recipe":              "the status that a stage has by default",
+	"internal/recording/recorder":  "as internal/coding",
+	"internal/scenario":            "a client that fetches origins, methods and the texts of status codes; Prometheus' client",
+	"internal/wiremock":            "http.Header, cookies and methods of requests, and the texts of status codes",
+	"replaycmd/internal/report":    "as internal/coding",
+	"replaycmd/internal/edit":      "as internal/coding",
+	"replaycmd/internal/timeshift": "as internal/coding",
 }
 
 // TestArrows asks the go command for all packages and holds their imports to

@@ -25,47 +25,47 @@ type changing struct {
 	shift *timeshift.Shifter // nil: times stay
 }
 
-// writer makes the requests of one sender.
-type writer struct {
+// changer makes the requests of one sender.
+type changer struct {
 	*changing
 	rewriter *send.Rewriter
 	draft    edit.Draft
 	message  send.Message
 }
 
-// newWriter returns what makes the requests of one more sender, nil if they go
+// newChanger returns what makes the requests of one more sender, nil if they go
 // as they were recorded.
-func (d *delivery) newWriter() *writer {
+func (d *delivery) newChanger() *changer {
 	if d.changing == nil {
 		return nil
 	}
-	return &writer{changing: d.changing, rewriter: &d.rewriter}
+	return &changer{changing: d.changing, rewriter: &d.rewriter}
 }
 
 // write returns the request that is sent of a message: its own if nothing in it
 // changes, else one that is valid until the next call.
-func (w *writer) write(m *message, start schedule.Start) (*send.Message, error) {
+func (c *changer) write(m *message, start schedule.Start) (*send.Message, error) {
 	r := &m.record.Request
-	w.draft.Begin(r)
-	w.move(r, start.At.Add(start.Due-start.Started))
-	if !w.draft.Changed() {
+	c.draft.Begin(r)
+	c.move(r, start.At.Add(start.Due-start.Started))
+	if !c.draft.Changed() {
 		return &m.Message, nil
 	}
-	return &w.message, w.rewriter.Write(&w.message, w.draft.Request())
+	return &c.message, c.rewriter.Write(&c.message, c.draft.Request())
 }
 
 // move moves the times of a request to when it is due.
-func (w *writer) move(r *recording.Request, due time.Time) {
-	if w.shift != nil && r.TimeNS != 0 {
-		w.shift.Shift(&w.draft, time.Unix(0, r.TimeNS), due, nil)
+func (c *changer) move(r *recording.Request, due time.Time) {
+	if c.shift != nil && r.TimeNS != 0 {
+		c.shift.Shift(&c.draft, time.Unix(0, r.TimeNS), due, nil)
 	}
 }
 
 // moved returns a request with its times moved to one, valid until the next call.
-func (w *writer) moved(r *recording.Request, now time.Time) *recording.Request {
-	w.draft.Begin(r)
-	w.move(r, now)
-	return w.draft.Request()
+func (c *changer) moved(r *recording.Request, now time.Time) *recording.Request {
+	c.draft.Begin(r)
+	c.move(r, now)
+	return c.draft.Request()
 }
 
 // timing is what --time and the flags that belong to it say.

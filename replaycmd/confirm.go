@@ -126,15 +126,15 @@ func (c *confirmation) load(ctx context.Context, asks [][]tally.Ask) error {
 		}
 	}
 	size := 0
-	writer := c.delivery.newWriter()
+	changer := c.delivery.newChanger()
 	err := c.again.each(ctx, func(r *recording.Request) error {
 		id := c.again.id(r)
 		if !wanted[id] {
 			return nil
 		}
 		m := new(send.Message)
-		if writer != nil {
-			r = writer.moved(r, time.Now())
+		if changer != nil {
+			r = changer.moved(r, time.Now())
 		}
 		if c.delivery.rewriter.Write(m, r) == nil && size+m.Size() <= maxAgainBytes {
 			size += m.Size()

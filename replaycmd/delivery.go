@@ -198,7 +198,7 @@ func (l *line) NewSender(ctx context.Context) schedule.Sender[message] {
 	if s.exchange = l.delivery.capturing.newExchange(l.number); s.exchange != nil {
 		s.client.Capture = s.exchange.response
 	}
-	s.writer = l.delivery.newWriter()
+	s.changer = l.delivery.newChanger()
 	return s
 }
 
@@ -211,7 +211,7 @@ type sender struct {
 	client   *send.Client
 	batch    *report.Batch
 	exchange *exchange // nil without consumers
-	writer   *writer   // nil: requests go as they were recorded
+	changer  *changer  // nil: requests go as they were recorded
 }
 
 // Send sends a message and counts what became of it.
@@ -220,8 +220,8 @@ func (s *sender) Send(m *message, start schedule.Start) {
 		Due: start.Due, Started: start.Started, Busy: start.Busy, Class: m.class, Truncated: m.Truncated,
 	}
 	response, outgoing, err := send.Response{Ended: start.At}, &m.Message, m.bad
-	if err == nil && s.writer != nil {
-		outgoing, err = s.writer.write(m, start)
+	if err == nil && s.changer != nil {
+		outgoing, err = s.changer.write(m, start)
 	}
 	if err != nil {
 		sample.Ended = sample.Started
