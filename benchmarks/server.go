@@ -64,14 +64,18 @@ func (l *lab) startOn(h half, name, addr string, command ...string) (*server, er
 	l.servers = append(l.servers, s)
 	if !s.listens() {
 		s.stop()
-		return nil, fmt.Errorf("%s does not listen at %s:\n%s", name, addr, s.logs.String())
+		return nil, fmt.Errorf("%s has ended, or does not listen at %s within %s:\n%s", name, addr, startPatience, s.logs.String())
 	}
 	return s, nil
 }
 
+// startPatience is how long a server may take to listen: a Java machine that has
+// half of a busy machine's processors takes its time.
+const startPatience = 3 * time.Minute
+
 // listens waits until the server accepts connections, or has ended.
 func (s *server) listens() bool {
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(startPatience); time.Now().Before(deadline); {
 		conn, err := net.Dial("tcp", s.addr)
 		if err == nil {
 			conn.Close()
