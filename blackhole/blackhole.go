@@ -19,6 +19,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/metrics"
 	"github.com/caddy-rehearsal/rehearsal/internal/record"
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
@@ -149,8 +150,8 @@ func newMessage(status int, header http.Header, body string) (*response.Message,
 
 // refuseFraming refuses a field that the server sets.
 func refuseFraming(name string) error {
-	switch http.CanonicalHeaderKey(name) {
-	case "Content-Length", "Transfer-Encoding", "Connection", "Trailer":
+	switch http1.FieldOf(name) {
+	case http1.ContentLength, http1.TransferEncoding, http1.Connection, http1.Trailer:
 		return fmt.Errorf("%s is set by the server", name)
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
@@ -207,13 +208,9 @@ func (p *params) newDelivery(records *records, plan schedule.Schedule, outputs *
 	return d
 }
 
-// markField is what a tee puts into the requests that it copies. A tee of the
-// same name before a target would take them for copies of its own.
-const markField = "X-Rehearsal-Copy"
-
 // rewriter returns how requests differ from the records.
 func (p *params) rewriter() send.Rewriter {
-	rewriter := send.Rewriter{Set: p.set, Remove: slices.Concat(p.remove, []string{markField}), OriginForm: p.host != hostPreserve}
+	rewriter := send.Rewriter{Set: p.set, Remove: slices.Concat(p.remove, []string{recording.CopyField}), OriginForm: p.host != hostPreserve}
 	if p.host != hostPreserve && p.host != hostTarget {
 		rewriter.Host = p.host
 	}

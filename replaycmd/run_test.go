@@ -418,7 +418,7 @@ func TestTheMarkOfATeeStaysBehind(t *testing.T) {
 	r := &recording.Request{Method: []byte("GET"), URI: []byte("/"), Headers: []byte("Host: a\r\nx-rehearsal-copy: shadow\r\n")}
 	path := writeRequests(t, "a.fbf", []*recording.Request{r})
 	marks := make(chan []string, 1)
-	target := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { marks <- r.Header[markField] }))
+	target := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { marks <- r.Header[recording.CopyField] }))
 	target.Config.Protocols = new(http.Protocols)
 	target.Config.Protocols.SetHTTP1(true)
 	target.Config.Protocols.SetUnencryptedHTTP2(true)

@@ -16,7 +16,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/compare"
 	"github.com/caddy-rehearsal/rehearsal/internal/compare/pairs"
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/page"
@@ -99,8 +98,8 @@ func (h *Handler) compares(copied *snapshot, r *http.Request) *keptResponse {
 	if h.comparison == nil || !h.comparison.Wants() {
 		return nil
 	}
-	copied.lines = appendField(copied.lines[:0], "Host", r.Host)
-	copied.lines = compare.AppendHeader(copied.lines, r.Header)
+	copied.lines = http1.AppendField(copied.lines[:0], "Host", r.Host)
+	copied.lines = http1.AppendHeader(copied.lines, r.Header)
 	copied.keep(len(copied.lines))
 	copied.old = newKept(h.comparison)
 	return copied.old

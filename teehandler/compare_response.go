@@ -83,7 +83,7 @@ func (k *keptResponse) head(status int, header http.Header) {
 		return
 	}
 	k.status = status
-	k.capture.Head = compare.AppendHeader(k.capture.Head, header)
+	k.capture.Head = http1.AppendHeader(k.capture.Head, header)
 	_, k.typed = header["Content-Type"]
 	k.typed = k.typed || len(header["Content-Encoding"]) > 0
 }
@@ -124,7 +124,7 @@ func (k *keptResponse) end(end *responseEnd) {
 	if end.err != nil {
 		k.err = end.err.Error()
 	}
-	k.capture.Trailers = compare.AppendHeader(k.capture.Trailers, end.trailer)
+	k.capture.Trailers = http1.AppendHeader(k.capture.Trailers, end.trailer)
 	if k.status != 0 && !k.typed && len(k.capture.Body) > 0 { // the server finds out
 		k.capture.Head = http1.AppendField(k.capture.Head, "Content-Type", http.DetectContentType(k.capture.Body))
 	}

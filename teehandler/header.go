@@ -17,6 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
 // The two special values of the host option.
@@ -144,7 +145,7 @@ func quoted(value string) string {
 }
 
 // markField is what marks a copy, with the name of the tee that made it.
-const markField = "X-Rehearsal-Copy"
+const markField = recording.CopyField
 
 // marked reports whether the request is a copy made by the tee of this name.
 func marked(header http.Header, name string) bool {
@@ -201,31 +202,8 @@ func appendFields(dst []byte, header http.Header, named []string) []byte {
 	slices.Sort(names)
 	for _, name := range names {
 		for _, value := range header[name] {
-			dst = appendField(dst, name, value)
+			dst = http1.AppendField(dst, name, value)
 		}
-	}
-	return dst
-}
-
-func appendField(dst []byte, name, value string) []byte {
-	dst = append(dst, name...)
-	dst = append(dst, ": "...)
-	dst = appendOneLine(dst, value)
-	return append(dst, "\r\n"...)
-}
-
-// appendOneLine keeps a value that a handler or a placeholder has put together
-// from ending its line.
-func appendOneLine(dst []byte, value string) []byte {
-	if strings.IndexByte(value, '\n') < 0 && strings.IndexByte(value, '\r') < 0 && strings.IndexByte(value, 0) < 0 {
-		return append(dst, value...)
-	}
-	for i := range len(value) {
-		c := value[i]
-		if c == '\n' || c == '\r' || c == 0 {
-			c = ' '
-		}
-		dst = append(dst, c)
 	}
 	return dst
 }

@@ -114,33 +114,21 @@ const goldenRatio = 0x9E3779B97F4A7C15
 // requests. Unlike every tenth request, the ones taken follow no period that
 // the traffic could have as well.
 type share struct {
-	below    uint64
-	all      bool
+	percent  units.Percent
 	position atomic.Uint64
 }
 
 // newShare returns a share from a percentage within 0 and 100.
-func newShare(percent float64) *share {
-	return &share{
-		below: uint64(percent / 100 * math.MaxUint64 * (1 - 0x1p-53)),
-		all:   percent >= 100,
-	}
-}
+func newShare(percent float64) *share { return &share{percent: units.Percent(percent)} }
 
 // next reports whether the next request is taken.
 func (s *share) next() bool {
-	if s.all {
-		return true
-	}
-	return s.below > 0 && s.position.Add(goldenRatio) < s.below
+	return s.percent >= 100 || s.percent > 0 && s.percent.Takes(s.position.Add(goldenRatio))
 }
 
 // key reports whether what has this key is taken: always the same for the same
-// key and share, on every machine and after every restart. What a smaller
-// share takes, a larger one takes as well.
-func (s *share) key(key string) bool {
-	return s.all || xxhash.Sum64String(key) < s.below
-}
+// key and share, on every machine and after every restart.
+func (s *share) key(key string) bool { return s.percent.Takes(xxhash.Sum64String(key)) }
 
 // Rate is a number of requests per second, as text `50/s` or `0.5/s`.
 type Rate float64

@@ -73,7 +73,7 @@ func (h *Handler) snapshot(r *http.Request, target string) *snapshot {
 	}
 	if len(h.To) > 0 || h.Compare != nil && h.Compare.Noise != "" {
 		s.fields = appendFields(s.fields[:0], header, named)
-		s.fields = appendField(s.fields, markField, h.name)
+		s.fields = http1.AppendField(s.fields, markField, h.name)
 		s.keep(len(s.fields))
 	}
 	if len(h.Handle) > 0 {

@@ -117,7 +117,7 @@ func (s *urlShadow) appendHead(dst []byte, copied *snapshot) []byte {
 	if s.targetHost || host == "" {
 		host = s.address.host
 	}
-	dst = appendField(dst, "Host", host)
+	dst = http1.AppendField(dst, "Host", host)
 	dst = append(dst, copied.fields...)
 	if s.withoutReuse {
 		dst = append(dst, "Connection: close\r\n"...)
@@ -158,7 +158,7 @@ func (s *urlShadow) close() { s.pool.close() }
 func appendChunkedStart(head []byte, copied *snapshot) []byte {
 	head = append(head, "Transfer-Encoding: chunked\r\n"...)
 	for name := range copied.trailer {
-		head = appendField(head, "Trailer", name)
+		head = http1.AppendField(head, "Trailer", name)
 	}
 	head = append(head, "\r\n"...)
 	if len(copied.body) > 0 {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // rulesOf returns rules, or fails the test.
@@ -149,7 +151,7 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestAppendHeader(t *testing.T) {
-	old := &Response{Status: 200, Header: AppendHeader(nil, map[string][]string{"A": {"1", "2"}, "B": {""}})}
+	old := &Response{Status: 200, Header: http1.AppendHeader(nil, map[string][]string{"A": {"1", "2"}, "B": {""}})}
 	new := &Response{Status: 200, Header: []byte("B:\r\nA: 1\r\nA: 2\r\n")}
 	if r := NewComparer(rulesOf(t, Options{})).Compare(old, new); len(r.Differences) != 0 {
 		t.Errorf("got %q", found(r))

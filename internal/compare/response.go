@@ -6,9 +6,7 @@
 // in package tally. It knows no Caddy and no HTTP server.
 package compare
 
-import (
-	"time"
-)
+import "time"
 
 // Response is a response as data. It is only read, and only during a call.
 type Response struct {
@@ -28,16 +26,6 @@ type Response struct {
 	Time time.Time
 	// Duration is from sending to the response's end.
 	Duration time.Duration
-}
-
-// AppendHeader appends a header, as Go has it, as lines.
-func AppendHeader(dst []byte, header map[string][]string) []byte {
-	for name, values := range header {
-		for _, v := range values {
-			dst = append(append(append(append(dst, name...), ": "...), v...), "\r\n"...)
-		}
-	}
-	return dst
 }
 
 func (r *Response) cut() bool { return r.BodySize > int64(len(r.Body)) }

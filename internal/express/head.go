@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // Field is one header field of a request as it was sent, without the white
@@ -141,41 +143,31 @@ func (h *Head) field(line string) bool {
 
 // meaning acts on the fields that say how a request is to be read.
 func (h *Head) meaning(name, value string) bool {
-	switch {
-	case strings.EqualFold(name, "Host"):
+	switch http1.FieldOf(name) {
+	case http1.Host:
 		if h.seenHost || !plainHost(value) {
 			return false
 		}
 		h.Host, h.seenHost = value, true
-	case strings.EqualFold(name, "Content-Length"):
+	case http1.ContentLength:
 		length, ok := plainLength(value)
 		if h.seenContent || !ok {
 			return false
 		}
 		h.Length, h.seenContent = length, true
-	case strings.EqualFold(name, "Connection"):
+	case http1.Connection:
 		if strings.EqualFold(value, "close") {
 			h.close = true
 			return true
 		}
 		return strings.EqualFold(value, "keep-alive")
-	default:
-		return !asksForMore(name)
+	case http1.Expect, http1.Trailer, http1.TransferEncoding:
+		return false // they need more than a response
+	case http1.HopByHop:
+		return !is(name, "Upgrade")
+	case http1.EndToEnd, http1.TE, http1.Proxy:
 	}
 	return true
-}
-
-// asksForMore names the fields of requests that need more than a response.
-func asksForMore(name string) bool {
-	switch len(name) {
-	case len("Expect"):
-		return strings.EqualFold(name, "Expect")
-	case len("Trailer"): // and Upgrade
-		return strings.EqualFold(name, "Trailer") || strings.EqualFold(name, "Upgrade")
-	case len("Transfer-Encoding"):
-		return strings.EqualFold(name, "Transfer-Encoding")
-	}
-	return false
 }
 
 // plainHost accepts names, addresses and ports, and no name made of dots only.

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/memfile"
 )
 
@@ -115,13 +116,7 @@ func (x *Exchange) Write(p []byte) (int, error) {
 	return len(p), x.conn.failed
 }
 
-func (x *Exchange) sendsBody(status int) bool {
-	return x.Method != http.MethodHead && allowsBody(status)
-}
-
-func allowsBody(status int) bool {
-	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
-}
+func (x *Exchange) sendsBody(status int) bool { return http1.HasBody(x.Method, status) }
 
 // head appends a response's head to what is to be sent.
 func (x *Exchange) head(status int, fields *Fields, length int64) {
@@ -142,7 +137,7 @@ func (x *Exchange) head(status int, fields *Fields, length int64) {
 	}
 	out = append(out, fields.lines...)
 	switch {
-	case !allowsBody(status), length == UnknownLength && x.Method == http.MethodHead:
+	case !http1.AllowsBody(status), length == UnknownLength && x.Method == http.MethodHead:
 	case length == UnknownLength:
 		out = append(out, "Transfer-Encoding: chunked\r\n"...)
 	default:
@@ -205,12 +200,12 @@ type Fields struct {
 // Add adds a line for a field. A name or value that would break the head is
 // left out, as net/http does.
 func (f *Fields) Add(name, value string) {
-	switch {
+	switch kind := http1.FieldOf(name); {
 	case !httpguts.ValidHeaderFieldName(name), !httpguts.ValidHeaderFieldValue(value):
 		return
-	case is(name, "Content-Length"), is(name, "Transfer-Encoding"), is(name, "Trailer"):
+	case kind == http1.ContentLength, kind == http1.TransferEncoding, kind == http1.Trailer:
 		return
-	case is(name, "Connection") && httpguts.HeaderValuesContainsToken([]string{value}, "close"):
+	case kind == http1.Connection && httpguts.HeaderValuesContainsToken([]string{value}, "close"):
 		f.close = true
 		return
 	case is(name, "Server"):
@@ -220,7 +215,7 @@ func (f *Fields) Add(name, value string) {
 	case is(name, "Alt-Svc"):
 		f.altSvc = true
 	}
-	f.lines = append(f.lines, name+": "+value+"\r\n"...)
+	f.lines = http1.AppendField(f.lines, name, value)
 }
 
 func is(name, other string) bool { return len(name) == len(other) && strings.EqualFold(name, other) }

@@ -149,10 +149,32 @@ func OriginForm[T string | []byte](target T) T {
 }
 
 // IsLine reports whether a value can stand in one line of a header.
-func IsLine(value []byte) bool { return !bytes.ContainsAny(value, "\r\n\x00") }
+func IsLine(value []byte) bool {
+	return bytes.IndexByte(value, '\n') < 0 && bytes.IndexByte(value, '\r') < 0 && bytes.IndexByte(value, 0) < 0
+}
 
-// AppendField appends a header field with its line end.
+// AppendField appends a header field with its line end. What would end the line
+// before that, which no message can carry but a handler or a placeholder can put
+// together, becomes a space.
 func AppendField[N, V string | []byte](dst []byte, name N, value V) []byte {
-	dst = append(append(dst, name...), ": "...)
-	return append(append(dst, value...), "\r\n"...)
+	from := len(dst)
+	dst = append(append(append(dst, name...), ": "...), value...)
+	if line := dst[from:]; !IsLine(line) {
+		for i, c := range line {
+			if c == '\n' || c == '\r' || c == 0 {
+				line[i] = ' '
+			}
+		}
+	}
+	return append(dst, "\r\n"...)
+}
+
+// AppendHeader appends the fields of a header, as Go has it, in no order.
+func AppendHeader(dst []byte, header map[string][]string) []byte {
+	for name, values := range header {
+		for _, value := range values {
+			dst = AppendField(dst, name, value)
+		}
+	}
+	return dst
 }

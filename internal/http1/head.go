@@ -15,12 +15,16 @@ const (
 	notModified        = 304
 )
 
+// AllowsBody reports whether a response with this status may have a body.
+func AllowsBody(status int) bool {
+	return status >= 200 && status != noContent && status != notModified
+}
+
 // HasBody reports whether the response with this status to a request with this
 // method has a body, if only an empty one, whatever its header says (RFC 9112,
 // section 6.3).
 func HasBody[T string | []byte](method T, status int) bool {
-	return status >= 200 && status != noContent && status != notModified &&
-		string(method) != "HEAD" && !tunnels(method, status)
+	return AllowsBody(status) && string(method) != "HEAD" && !tunnels(method, status)
 }
 
 // tunnels reports whether the connection is a tunnel from this response on.

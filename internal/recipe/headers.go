@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
@@ -159,10 +160,8 @@ func (h Headers) validate() error {
 				return in(field.Name, err)
 			}
 		}
-		for _, framing := range []string{"Content-Length", "Transfer-Encoding", "Trailer"} {
-			if strings.EqualFold(field.Name, framing) {
-				return in(field.Name, errors.New("cannot be set: it follows from the body"))
-			}
+		if kind := http1.FieldOf(field.Name); kind == http1.ContentLength || kind == http1.TransferEncoding || kind == http1.Trailer {
+			return in(field.Name, errors.New("cannot be set: it follows from the body"))
 		}
 		if strings.EqualFold(field.Name, "Content-Encoding") && len(field.Values) > 1 {
 			return in(field.Name, errors.New("has more than one value"))

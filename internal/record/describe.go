@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/express"
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
 )
 
@@ -96,10 +97,8 @@ func identify(d *Draft, target string, get func(field string) string) {
 
 // isTarget reports whether text can be the target of a request.
 func isTarget(text string) bool {
-	for i := range len(text) {
-		if text[i] <= ' ' || text[i] == 0x7f {
-			return false
-		}
+	if !http1.IsTarget(text) {
+		return false
 	}
 	parsed, err := url.ParseRequestURI(text)
 	return err == nil && (text[0] == '/' || parsed.Host != "" && (parsed.Scheme == "http" || parsed.Scheme == "https"))

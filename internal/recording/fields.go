@@ -8,6 +8,11 @@ import (
 	"iter"
 )
 
+// CopyField is the field by which a tee marks the requests that it copies, with
+// its name. Replay leaves it out: a tee of the same name before a target would
+// take what is replayed for copies of its own.
+const CopyField = "X-Rehearsal-Copy"
+
 // emptyLine ends the header fields of a stored record, as adobe/blackhole has it
 // and its assembly of a request needs it. A Request and a Response are without.
 var emptyLine = []byte("\r\n")
@@ -23,23 +28,6 @@ func withoutEmptyLine(lines []byte) []byte {
 		return nil
 	}
 	return fields
-}
-
-// AppendField adds the line of one header field to dst. A line break within it,
-// which no message can carry but other handlers can make, becomes a space.
-func AppendField(dst []byte, name, value string) []byte {
-	from := len(dst)
-	dst = append(dst, name...)
-	dst = append(dst, ": "...)
-	dst = append(dst, value...)
-	if line := dst[from:]; bytes.IndexByte(line, '\n') >= 0 || bytes.IndexByte(line, '\r') >= 0 {
-		for i, c := range line {
-			if c == '\n' || c == '\r' {
-				line[i] = ' '
-			}
-		}
-	}
-	return append(dst, "\r\n"...)
 }
 
 // EachField yields name and value of "Name: value" lines in their order. Empty

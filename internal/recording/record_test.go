@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // clone copies what a Reader lends.
@@ -192,8 +194,8 @@ func TestTruncated(t *testing.T) {
 }
 
 func TestEachField(t *testing.T) {
-	lines := AppendField(nil, "Host", "shop.test")
-	lines = AppendField(lines, "X-Empty", "")
+	lines := http1.AppendField(nil, "Host", "shop.test")
+	lines = http1.AppendField(lines, "X-Empty", "")
 	lines = append(lines, "X-Tight:1\r\nX-Colon: a:b: c \r\nOdd\r\n\r\n"...)
 	var got []string
 	for name, value := range EachField(lines) {

@@ -7,11 +7,12 @@ package response
 
 import (
 	"net/textproto"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 )
 
 // Response is what one request gets.
@@ -91,7 +92,7 @@ func NewMessage(status int, fields []Field, content Content) *Message {
 	if HasBody(status) {
 		r.Content = content
 	}
-	if HasLength(status) {
+	if http1.AllowsBody(status) {
 		r.Length = strconv.FormatInt(r.Content.Size, 10)
 	}
 	for _, field := range fields {
@@ -109,18 +110,13 @@ func (m *Message) WithoutLength() *Message {
 }
 
 // HasBody reports whether responses of a status have a body at all.
-func HasBody(status int) bool { return status != 205 && HasLength(status) }
-
-// HasLength reports whether responses of a status may carry a Content-Length.
-func HasLength(status int) bool { return status >= 200 && status != 204 && status != 304 }
-
-// hops are the fields that concern one connection.
-var hops = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Upgrade", "Te"}
+func HasBody(status int) bool { return status != 205 && http1.AllowsBody(status) }
 
 // NewField makes a field with its name in canonical form.
 func NewField(name string, values ...string) Field {
 	name = textproto.CanonicalMIMEHeaderKey(name)
-	return Field{Name: name, Values: values, Hop: slices.Contains(hops, name)}
+	kind := http1.FieldOf(name)
+	return Field{Name: name, Values: values, Hop: kind == http1.Connection || kind == http1.HopByHop || kind == http1.TE}
 }
 
 // TypeOf returns the Content-Type for a body that comes with none: JSON if it

@@ -9,11 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/template"
 )
@@ -187,7 +187,7 @@ func (r *definition) addHeader(name, value string, t templating) error {
 		return errors.New("no header field can have this name")
 	case compiled == nil && !httpguts.ValidHeaderFieldValue(value):
 		return errors.New("no header field can have this value")
-	case slices.Contains(framing, http.CanonicalHeaderKey(name)):
+	case framing(name):
 		return nil
 	case compiled != nil:
 		r.headers = append(r.headers, headerTemplate{len(r.fixed.Header), compiled})
@@ -196,8 +196,12 @@ func (r *definition) addHeader(name, value string, t templating) error {
 	return nil
 }
 
-// framing is how a message is cut, which is the server's to say.
-var framing = []string{"Content-Length", "Transfer-Encoding", "Connection"}
+// framing reports whether a field is about where a message ends, which is the
+// server's to decide.
+func framing(name string) bool {
+	kind := http1.FieldOf(name)
+	return kind == http1.ContentLength || kind == http1.TransferEncoding || kind == http1.Connection
+}
 
 // oneOrMore reads a text or a list of texts.
 func oneOrMore(data json.RawMessage) ([]string, error) {

@@ -67,7 +67,7 @@ func (d *draft) field(name, value string) {
 			d.Host = []byte(value)
 		}
 	default:
-		d.fields = recording.AppendField(d.fields, name, value)
+		d.fields = http1.AppendField(d.fields, name, value)
 	}
 }
 
@@ -95,7 +95,7 @@ func (d *draft) finish() error {
 		}
 	}
 	if len(d.Host) > 0 {
-		d.Headers = append(recording.AppendField(nil, "Host", string(d.Host)), d.fields...)
+		d.Headers = append(http1.AppendField(nil, "Host", string(d.Host)), d.fields...)
 	} else {
 		d.Headers = bytes.Clone(d.fields)
 	}

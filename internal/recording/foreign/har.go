@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
@@ -325,10 +326,10 @@ func (r *harResponse) fill(to *recording.Response, durationNS int64) error {
 		case strings.HasPrefix(h.Name, ":"):
 		case packed && strings.EqualFold(h.Name, "Content-Encoding"):
 		case packed && strings.EqualFold(h.Name, "Content-Length"):
-			to.Headers = recording.AppendField(to.Headers, h.Name, fmt.Sprint(len(to.Body)))
+			to.Headers = http1.AppendField(to.Headers, h.Name, fmt.Sprint(len(to.Body)))
 		default:
 			for value := range strings.SplitSeq(h.Value, "\n") { // so browsers join those of one name
-				to.Headers = recording.AppendField(to.Headers, h.Name, value)
+				to.Headers = http1.AppendField(to.Headers, h.Name, value)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
@@ -116,7 +117,7 @@ func (j *jsonRequest) fill(d *draft) error {
 	r.Headers, r.Body, r.BodySize, r.Trailers = j.Response.Raw, j.Response.Body, j.Response.BodySize, j.Response.Trailers
 	r.DurationNS, r.Error = j.Response.DurationNS, []byte(j.Response.Error)
 	for _, f := range j.Response.Fields {
-		r.Headers = recording.AppendField(r.Headers, f[0], f[1])
+		r.Headers = http1.AppendField(r.Headers, f[0], f[1])
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func jsonFields(lines []byte) (fields [][2]string, raw []byte) {
 	var again []byte
 	for name, value := range recording.EachField(lines) {
 		fields = append(fields, [2]string{string(name), string(value)})
-		again = recording.AppendField(again, string(name), string(value))
+		again = http1.AppendField(again, name, value)
 	}
 	if !utf8.Valid(lines) || !bytes.Equal(again, lines) {
 		return nil, lines

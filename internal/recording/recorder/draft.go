@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
@@ -130,7 +131,7 @@ func (d *Draft) AddField(name, value string) { d.Headers = d.addField(d.Headers,
 func (d *Draft) AddTrailer(name, value string) { d.Trailers = d.addField(d.Trailers, name, value) }
 
 func (d *Draft) addField(lines []byte, name, value string) []byte {
-	return recording.AppendField(lines, name, d.recorder.redaction.value(name, value))
+	return http1.AppendField(lines, name, d.recorder.redaction.value(name, value))
 }
 
 // Record adds a record that is whole. It only reads the record and keeps nothing

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/coding"
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
@@ -294,7 +295,7 @@ func withLength(headers []byte, size uint64, unpacked bool) []byte {
 		case bytes.EqualFold(name, []byte("Content-Length")):
 			value = strconv.AppendUint(nil, size, 10)
 		}
-		changed = recording.AppendField(changed, string(name), string(value))
+		changed = http1.AppendField(changed, name, value)
 	}
 	return changed
 }
