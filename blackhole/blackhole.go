@@ -34,7 +34,7 @@ func init() {
 // and sends them all the same response. With `record` it keeps the requests in
 // files that `caddy replay` sends again.
 //
-// Recording never stands between a request and its answer: what cannot be
+// Recording never stands between a request and its response: what cannot be
 // recorded is counted and reported once a minute. Only when memory is full do
 // requests wait, unless `on_overflow` is `drop`: for the disk, and those with
 // large bodies also for others whose bodies are still coming.
@@ -43,14 +43,14 @@ type Handler struct {
 	// `blackhole`.
 	Name string `json:"name,omitempty"`
 
-	// The status of every answer, from 200 to 599. Default: 200.
+	// The status of every response, from 200 to 599. Default: 200.
 	Status int `json:"status,omitempty"`
 
-	// The header fields of every answer. A field with several values is sent
+	// The header fields of every response. A field with several values is sent
 	// with a line for each.
 	Headers http.Header `json:"headers,omitempty"`
 
-	// The body of every answer, `text/plain` unless the header says otherwise.
+	// The body of every response, `text/plain` unless the header says otherwise.
 	// Default: empty.
 	Body string `json:"body,omitempty"`
 

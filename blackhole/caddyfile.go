@@ -41,7 +41,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		express
 //	}
 //
-// header may be given more than once; the same field twice gives two lines.
+// header may be given more than once; the same field twice makes two lines.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
 	if d.NextArg() {
@@ -76,7 +76,7 @@ func (h *Handler) field(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// parseStatus reads the status of an answer.
+// parseStatus reads the status of a response.
 func parseStatus(text string) (int, error) {
 	status, err := strconv.Atoi(text)
 	if err != nil || status < 200 || status > 599 {

@@ -241,7 +241,7 @@ func (s *pairSaver) add(p *tally.Pair) {
 	}
 }
 
-// close writes what was added. The error says what was lost.
+// close writes what was added. The error has what was lost.
 func (s *pairSaver) close() error {
 	var errs []error
 	for i, r := range s.recorders {

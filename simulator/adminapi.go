@@ -20,7 +20,7 @@ func init() {
 	caddy.RegisterModule(adminAPI{})
 }
 
-// adminAPI is a module that gives Caddy's admin API a view of the simulators
+// adminAPI is a module that adds to Caddy's admin API a view of the simulators
 // that run, whatever sites they serve:
 //
 //	GET  /rehearsal/simulators
@@ -47,7 +47,7 @@ func (adminAPI) Routes() []caddy.AdminRoute {
 	}
 }
 
-// simulatorStatus is what the list tells of a simulator.
+// simulatorStatus is a simulator in the list.
 type simulatorStatus struct {
 	Name     string        `json:"name"`
 	Requests uint64        `json:"requests"`

@@ -48,7 +48,7 @@ func parseDirective(helper httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, e
 	return helper.NewRoute(matchers, handler), nil
 }
 
-// parseCaddyfile sets up the handler and gives it a name, so that directives
+// parseCaddyfile sets up the handler with a name of its own, so that directives
 // that say the same are scenarios of their own.
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h := new(Handler)

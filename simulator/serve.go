@@ -240,7 +240,7 @@ func (h *Handler) debug(method, uri string, a *response.Response) {
 	}
 }
 
-// decision is what the log tells of an answer. It is a copy, so that an answer
+// decision is what is logged of a response. It is a copy, so that a response
 // that nothing logs stays off the heap.
 type decision struct {
 	route   string

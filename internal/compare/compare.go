@@ -151,7 +151,7 @@ func leftOut(value []byte) bool {
 }
 
 // differ notes a difference at c.path, unless one of its kind is noted there. A
-// value that was left out says nothing of what was sent.
+// value that was left out is no sign of what was sent.
 func (c *Comparer) differ(kind Kind, old, new []byte) {
 	if leftOut(old) != leftOut(new) && (kind == Changed || kind == Type) {
 		c.result.Ignored++

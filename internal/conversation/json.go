@@ -110,7 +110,7 @@ func (w *jsonWalk) within(end byte, depth int, members bool) bool {
 	}
 }
 
-// string passes over a string and returns what it says.
+// string passes over a string and returns its text.
 func (w *jsonWalk) string() (said []byte, ok bool) {
 	from, escaped := w.at, false
 	for w.at++; w.at < len(w.text); w.at++ {

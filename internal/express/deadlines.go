@@ -13,7 +13,7 @@ import (
 // deadlines remembers what is set on a connection. Setting one costs more than
 // responding to a small request leaves to spend, so a deadline that is due at most
 // a little later than it has to be is left as it is. It cannot be set only on a
-// connection that is closed, which the next read or write says.
+// connection that is closed, which the next read or write returns.
 type deadlines struct {
 	readBy, writeBy time.Time
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // linger is how long an idle connection of an old configuration may wait for
-// one more request, whose response then says that it is the last. To close it at
+// one more request, whose response then announces the end. To close it at
 // once would now and then hit a client that is just sending.
 const linger = 5 * time.Second
 
@@ -52,7 +52,7 @@ func (p *Pool) end() {
 	}
 }
 
-// drain has responses say that they are the last.
+// drain has responses announce the end of their connection.
 func (p *Pool) drain(grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -54,14 +54,14 @@ type Pool struct {
 	ctx     caddy.Context
 	alone   atomic.Pointer[map[*caddyhttp.Server]bool] // servers that have only the handler; nil before the start
 
-	draining atomic.Bool   // responses say that they are the last
+	draining atomic.Bool   // responses announce the end of their connection
 	swept    atomic.Bool   // idle connections are closed
 	exit     chan struct{} // closed when sleeping requests end too
 	over     chan struct{} // closed when all connections are cut
 
 	mu      sync.Mutex
 	conns   map[*conn]struct{}
-	servers map[*http.Server]struct{} // that tell when they shut down
+	servers map[*http.Server]struct{} // that report when they shut down
 	empty   chan struct{}             // closed when draining and without connections
 }
 

@@ -100,7 +100,7 @@ type Response struct {
 	Status int
 	// Minor is the minor version of HTTP/1, 0 or 1 with most servers.
 	Minor int
-	// Location is where a redirect leads, for a status of 3xx that says so.
+	// Location is where a redirect leads, for a status of 3xx that has one.
 	Location string
 	// BodySize is how many bytes of the body were read, without its framing.
 	BodySize int64

@@ -26,7 +26,7 @@ func (r Recipe) MarshalJSON() ([]byte, error) {
 	return r.written, nil
 }
 
-// encode writes a recipe from what it says.
+// encode writes a recipe from its options.
 func (r Recipe) encode() ([]byte, error) {
 	type plain Recipe
 	return encode(plain(r))
@@ -56,7 +56,7 @@ func (o *Outcome) written() written {
 	return written{plainOutcome(*o), o.Latency}
 }
 
-// MarshalJSON writes what the outcome says.
+// MarshalJSON writes what is set of the outcome.
 func (o Outcome) MarshalJSON() ([]byte, error) { return encode(o.written()) }
 
 // MarshalJSON writes a stage; one that has a single outcome is written without

@@ -91,7 +91,7 @@ func (o *Outcome) decoders() decoders {
 	}
 }
 
-// Validate checks what an outcome says, and whether it goes together. The error
+// Validate checks the options of an outcome, and whether it goes together. The error
 // names the field at fault.
 func (o *Outcome) Validate() error {
 	if o.Status < 200 || o.Status > 999 {
@@ -165,7 +165,7 @@ func (o *Outcome) Condition() string {
 	return ""
 }
 
-// Validate checks what a stage says, and whether its outcomes go together. The
+// Validate checks the options of a stage, and whether its outcomes go together. The
 // error names the field at fault.
 func (s *Stage) Validate() error {
 	var sum float64

@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// Validate checks what a recipe says as a whole, and brings it into its
+// Validate checks a recipe as a whole, and brings it into its
 // normal form: a route is named and the stages are sorted. The error names the
 // field at fault.
 func (r *Recipe) Validate() error {
@@ -56,7 +56,7 @@ func (r *Recipe) checkRoute() error {
 // breaksLine reports whether a character has no place in a line of text.
 func breaksLine(c rune) bool { return unicode.IsControl(c) || c == '\u2028' || c == '\u2029' }
 
-// HasSource reports whether the recipe says what to serve. Without it the content
+// HasSource reports whether the recipe has something to serve. Without it the content
 // is empty.
 func (r *Recipe) HasSource() bool { return len(r.sources()) > 0 }
 

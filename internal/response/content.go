@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/memfile"
 )
 
-// Content is the bytes of a body, in parts that many answers share, or a file.
+// Content is the bytes of a body, in parts that many responses share, or a file.
 type Content struct {
 	Parts [][]byte
 	// Memory is what the only part is the beginning of, if many responses share
@@ -35,7 +35,7 @@ func Bytes(block []byte) Content {
 	return Content{Parts: [][]byte{block}, Size: int64(len(block))}
 }
 
-// Shared makes content of a block that many answers share.
+// Shared makes content of a block that many responses share.
 func Shared(block []byte) Content {
 	c := Bytes(block)
 	if len(block) > 0 {

@@ -19,7 +19,7 @@ import (
 type Response struct {
 	*Message
 
-	// Latency is the time from the request to the first byte of the answer.
+	// Latency is the time from the request to the first byte of the response.
 	Latency time.Duration
 
 	// Fault is what is wrong with the response.
@@ -49,7 +49,7 @@ func (a *Response) Cut(size int64) int64 {
 	return max(0, min(int64(a.Sent*float64(size)), size-1))
 }
 
-// Message is an answer's message. It is made once, shared by all requests
+// Message is what is sent of a response. It is made once, shared by all requests
 // that get it, and never changes.
 type Message struct {
 	Status int
@@ -134,7 +134,7 @@ func NewText(status int, text string) *Message {
 	return NewMessage(status, []Field{NewField("Content-Type", "text/plain; charset=utf-8")}, Bytes([]byte(text)))
 }
 
-// Fault is a way in which an answer is no answer.
+// Fault is a way in which a response is none.
 type Fault string
 
 // The faults there are, and what they do to an HTTP/1 connection. On HTTP/2 and
@@ -144,7 +144,7 @@ const (
 	NoFault   Fault = ""
 	Reset     Fault = "reset"     // TCP reset
 	Empty     Fault = "empty"     // closed without a byte
-	Malformed Fault = "malformed" // a chunked answer, whose first chunk is none, then closed
+	Malformed Fault = "malformed" // a chunked response, whose first chunk is none, then closed
 	Garbage   Fault = "garbage"   // random bytes, then closed
 	Hang      Fault = "hang"      // nothing until the client leaves
 	Cut       Fault = "cut"       // the head and a part of the body, then closed

@@ -21,7 +21,7 @@ type Request struct {
 	Fields Fields
 }
 
-// Fields are what a request says of itself.
+// Fields are what recipes may ask of a request.
 type Fields interface {
 	// Get returns the first line of a header field, Host too, by its canonical
 	// name.
@@ -38,7 +38,7 @@ func (r *Request) field(name string) string {
 	return r.Fields.Get(name)
 }
 
-// key returns what tells the request apart from others; those that lack it are
+// key returns what distinguishes the request from others; those that lack it are
 // alike.
 func (r *Request) key(by *recipe.Key) string {
 	switch by.Kind {

@@ -16,12 +16,12 @@ type counts struct {
 	series  series
 	release func() // ends counting in them
 	mu      sync.Mutex
-	tallies map[answer]*tally
+	tallies map[counted]*tally
 }
 
-// answer is what responses are counted by: their status and the number of the
+// counted is what responses are counted by: their status and the number of the
 // outcome, counted from 1; 0 is none.
-type answer struct{ status, branch int }
+type counted struct{ status, branch int }
 
 // NoStatus stands for responses whose fault leaves them without a status.
 const NoStatus = 0
@@ -41,7 +41,7 @@ func (t *tally) hit() {
 func newCounts(simulator, route string) *counts {
 	s := series{simulator, route}
 	s.use()
-	return &counts{series: s, release: sync.OnceFunc(s.release), tallies: make(map[answer]*tally)}
+	return &counts{series: s, release: sync.OnceFunc(s.release), tallies: make(map[counted]*tally)}
 }
 
 // of returns the tally of a status and branch. It is asked when a script is made,
@@ -49,10 +49,10 @@ func newCounts(simulator, route string) *counts {
 func (c *counts) of(status, branch int) *tally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t, ok := c.tallies[answer{status, branch}]
+	t, ok := c.tallies[counted{status, branch}]
 	if !ok {
 		t = &tally{metric: c.series.requests(status, branch)}
-		c.tallies[answer{status, branch}] = t
+		c.tallies[counted{status, branch}] = t
 	}
 	return t
 }
@@ -69,18 +69,18 @@ func class(status int) string {
 }
 
 // byStatus returns how many responses there were of every status.
-func (c *counts) byStatus() Counts { return c.by(func(a answer) int { return a.status }) }
+func (c *counts) byStatus() Counts { return c.by(func(k counted) int { return k.status }) }
 
 // byBranch returns how many responses there were of every branch.
-func (c *counts) byBranch() Counts { return c.by(func(a answer) int { return a.branch }) }
+func (c *counts) byBranch() Counts { return c.by(func(k counted) int { return k.branch }) }
 
-func (c *counts) by(key func(answer) int) Counts {
+func (c *counts) by(key func(counted) int) Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := make(Counts, len(c.tallies))
-	for answer, t := range c.tallies {
+	for k, t := range c.tallies {
 		if hits := t.n.Load(); hits > 0 {
-			n[key(answer)] += hits
+			n[key(k)] += hits
 		}
 	}
 	return n
@@ -178,7 +178,7 @@ var (
 		Namespace: "caddy",
 		Subsystem: "simulator",
 		Name:      "latency_seconds",
-		Help:      "Latency imposed on answers.",
+		Help:      "Latency imposed on responses.",
 		Buckets:   latencyBounds,
 	}, []string{"simulator", "route"})
 )

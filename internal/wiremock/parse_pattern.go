@@ -43,7 +43,7 @@ func (f *fields) pattern() (pattern, error) {
 	return nil, nil
 }
 
-// patternKinds is every condition by the field that says it.
+// patternKinds is every condition by the field that has it.
 var patternKinds []patternKind
 
 type patternKind struct {

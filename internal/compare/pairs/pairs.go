@@ -29,7 +29,7 @@ const (
 // NewSystem returns the side of a new system, whose Tally has this index.
 func NewSystem(i int) Side { return newSide + Side(i) }
 
-// Reasons for which a pair is not compared, beside those that a caller gives.
+// Reasons for which a pair is not compared, beside those of the callers.
 const (
 	Shed     = "shed"      // more waits, in number or bytes, than may
 	TimedOut = "timed_out" // a response did not come in time

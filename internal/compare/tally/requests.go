@@ -11,7 +11,7 @@ import "github.com/caddy-rehearsal/rehearsal/internal/compare"
 const maxRequests = 1 << 14
 
 // requests knows which requests were seen before, so that equal ones count
-// once: as the majority of their pairs says.
+// once: as the majority of their pairs was.
 type requests struct {
 	index map[uint64]int32
 	all   []request
@@ -93,7 +93,7 @@ func (q *request) votes(f *field) *votes {
 	return &q.fields[len(q.fields)-1]
 }
 
-// apply adds n times what a majority of the pairs says to the field's counts.
+// apply adds n times what a majority of the pairs found to the field's counts.
 func (v *votes) apply(pairs uint32, n int64) {
 	a, s := 2*v.new > pairs, 2*v.twin > pairs
 	if a {

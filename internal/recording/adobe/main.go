@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// read prints the requests of one file, which is compressed if its name says so.
+// read prints the requests of one file, which is compressed if its name ends so.
 func read(name string) error {
 	file, err := os.Open(name)
 	if err != nil {

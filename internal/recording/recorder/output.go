@@ -112,7 +112,7 @@ func create(o *Options, now time.Time) (*output, error) {
 	return nil, fmt.Errorf("no free file name in %s", o.Dir)
 }
 
-// prepare locks a new file and gives it its mode. It returns nothing if
+// prepare locks a new file and sets its mode. It returns nothing if
 // another recorder, cleaning up, took the empty file for one left behind.
 func prepare(file *os.File, path string, mode os.FileMode, now time.Time) (*output, error) {
 	taken := tryLock(file) == lockedByOther

@@ -194,7 +194,7 @@ func (w *jsonWalk) array(at places, depth int) bool {
 	}
 }
 
-// text passes over a string and returns what it says.
+// text passes over a string and returns its text.
 func (w *jsonWalk) text() (said []byte, ok bool) {
 	from := w.at
 	escaped := false

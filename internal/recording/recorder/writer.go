@@ -130,7 +130,7 @@ func (w *writer) load() []*lane {
 	return w.lanes
 }
 
-// write puts a compressed batch on disk and gives its memory back.
+// write puts a compressed batch on disk and releases its memory.
 func (w *writer) write(l *lane) {
 	r, b := w.recorder, l.batch
 	defer r.recycle(b)

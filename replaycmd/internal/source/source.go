@@ -30,7 +30,7 @@ type UnreadableError struct {
 	Err  error
 }
 
-// Error names the file and says what is wrong with it.
+// Error returns the file's name and what is wrong with it.
 func (p *UnreadableError) Error() string { return p.Name + ": " + p.Err.Error() }
 
 // Unwrap returns the cause.

@@ -129,7 +129,7 @@ func valueOf(value json.RawMessage) string {
 }
 
 // texts keeps what was said of recipes as long as they run: some are large, and
-// the page tells by the ID that nothing has changed.
+// the page knows by the ID that nothing has changed.
 type texts struct {
 	mu    sync.Mutex
 	known map[subject]*text

@@ -17,7 +17,7 @@ func init() {
 	caddy.RegisterModule(adminAPI{})
 }
 
-// adminAPI is a module that gives Caddy's admin API a view of the tees that
+// adminAPI is a module that adds to Caddy's admin API a view of the tees that
 // compare, whatever sites they serve:
 //
 //	GET  /rehearsal/tees

@@ -103,7 +103,8 @@ func (s *shared) shown(r *compare.Response) shown {
 	}
 }
 
-// readable returns a body as text, and says where it is not all there.
+// readable returns a body as text, which ends with a note where it is not all
+// there.
 func readable(body []byte, size int64) string {
 	part := body[:min(len(body), maxShown)]
 	for i := 0; i < utf8.UTFMax && len(part) < len(body) && !utf8.Valid(part); i++ {

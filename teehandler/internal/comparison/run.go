@@ -126,8 +126,8 @@ func (r *run) idle() bool {
 	return true
 }
 
-// compared counts and tells of a pair, and reports whether it differs in a field
-// in which the old system does not differ from itself.
+// compared counts a pair and has its observers called. It reports whether the
+// pair differs in a field in which the old system does not differ from itself.
 func (n *counts) compared(s *shared, p *tally.Pair) (real bool) {
 	for i := range p.Diff.Differences {
 		d := &p.Diff.Differences[i]
