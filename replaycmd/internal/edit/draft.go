@@ -152,7 +152,7 @@ func (d *Draft) Fields(change func(name, value []byte) (changed []byte, keep boo
 			value, keep = change(name, value)
 		}
 		if keep {
-			out = recording.AppendField(out, string(name), string(value))
+			out = http1.AppendField(out, name, value)
 		}
 	}
 	d.request.Headers, d.changed = out, true
