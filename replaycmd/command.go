@@ -96,7 +96,7 @@ recording could not be read, or no record has an --id; 4 if a condition of
 			p.define(cmd.Flags())
 			cmd.RunE = exiting(p.run)
 			helpWithFlags(cmd)
-			cmd.AddCommand(showCommand())
+			cmd.AddCommand(reportCommand(), showCommand())
 			cmd.AddCommand(convertCommand())
 			cmd.AddCommand(linksCommand())
 		},

@@ -53,6 +53,7 @@ type params struct {
 	by         report.By
 	reports    []output
 	conditions []report.Condition
+	baseline   *report.Report
 	quiet      bool
 	record     string // the folder of what is recorded
 
@@ -108,8 +109,7 @@ func (p *params) define(flags *pflag.FlagSet) {
 	p.timing.define(flags)
 
 	flags.Var(single(&p.by, "path|method|status", report.ParseBy).once(), "by", "Report classes of requests as well")
-	flags.Var(lists(&p.reports, "FORM[=FILE]", parseOutputs), "report", "Form of the report, "+report.FormNames()+", and where it goes (repeatable, default text)")
-	flags.Var(several(&p.conditions, "CONDITION", report.ParseCondition), "fail", "Exit with status 4 unless this holds of every target, like 'p99<250ms' or 'errors<0.1%' (repeatable)")
+	defineReports(flags, &p.reports, &p.conditions, &p.baseline)
 	flags.BoolVarP(&p.stopAtErrors, "exit-on-error", "x", false, "Stop at the first request without an answer")
 	flags.BoolVarP(&p.quiet, "quiet", "q", false, "Print only errors, and the reports that --report asks for")
 

@@ -49,7 +49,7 @@ func TestBadFlags(t *testing.T) {
 		"--remove-header Connection":            "--no-keepalive",
 		"--redirects -1":                        "not a number from 0 to",
 		"--by colour":                           "expected path, method or status",
-		"--report pdf":                          "expected text, json or csv",
+		"--report pdf":                          "expected text, json, csv, junit, markdown or html",
 		"--report json=":                        "names no file",
 		"--report json --report text":           "two reports go to standard output",
 		"--fail p99":                            "expected one like p99<250ms",

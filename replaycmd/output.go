@@ -58,8 +58,12 @@ type outputs struct {
 // open opens the reports that are asked for; without any it is the text, unless
 // the run is to be quiet or prints pairs instead.
 func (p *params) open(stdout io.Writer, targets []string, pairs bool) (*outputs, error) {
-	asked := p.reports
-	if len(asked) == 0 && !p.quiet && !pairs {
+	return openOutputs(p.reports, stdout, targets, p.quiet || pairs)
+}
+
+// openOutputs opens reports; without any it is the text, unless the run is quiet.
+func openOutputs(asked []output, stdout io.Writer, targets []string, quiet bool) (*outputs, error) {
+	if len(asked) == 0 && !quiet {
 		text, err := parseOutput("text")
 		if err != nil {
 			return nil, err

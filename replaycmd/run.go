@@ -175,6 +175,9 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 		return exitIncomplete, err
 	}
 	errRun = errors.Join(errRun, compared.finish(ctx, d, r, cmd.OutOrStdout()))
+	if p.baseline != nil {
+		r.SetBaseline(p.baseline)
+	}
 	r.Judge(p.conditions)
 	if err := outputs.finish(r); err != nil {
 		return exitIncomplete, err

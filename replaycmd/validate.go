@@ -4,6 +4,7 @@
 package replaycmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -81,18 +82,7 @@ func (p *params) checkTargets() error {
 }
 
 func (p *params) checkReports() error {
-	places := make(map[string]bool)
-	for _, r := range p.reports {
-		if places[r.file] {
-			where := r.file
-			if where == "" {
-				where = "standard output"
-			}
-			return fmt.Errorf("two reports go to %s: give one a file, like --report json=run.json", where)
-		}
-		places[r.file] = true
-	}
-	return nil
+	return cmp.Or(checkOutputs(p.reports), checkBaseline(p.conditions, p.baseline))
 }
 
 func (p *params) checkHost() error {

@@ -23,6 +23,7 @@ type Condition struct {
 	limit  float64
 	share  bool // the limit is a percentage of the requests
 	ofOld  bool // the limit is so many times the old system's figure
+	ofBase bool // the limit is so many times the earlier run's figure
 }
 
 // Of the longer operators first, so that <= isn't read as < and =50.
@@ -42,6 +43,7 @@ const ConditionHelp = `p50 … p99.9, max, any percentile   a duration: p99<250m
 errors, late, 1xx … 5xx            a number or a share: errors<0.1%
 rate                               answers per second: rate>=450/s
 percentiles, with --compare        or times old's service time: p99<1.1x old
+percentiles, with --baseline       or times its service time: p99<1.1x baseline
 diffs, unconfirmed, pairs          a number, with --compare: diffs=0`
 
 // ParseCondition reads a condition: a figure, <, <=, >, >= or =, and a limit. See
@@ -70,7 +72,11 @@ func (c *Condition) parseLimit(text string) error {
 	_, isPercentile := percentile(c.figure)
 	switch {
 	case isPercentile && strings.HasSuffix(text, "xold"):
-		return c.parseFactor(strings.TrimSuffix(text, "xold"))
+		c.ofOld = true
+		return c.parseFactor(strings.TrimSuffix(text, "xold"), "x old")
+	case isPercentile && strings.HasSuffix(text, "xbaseline"):
+		c.ofBase = true
+		return c.parseFactor(strings.TrimSuffix(text, "xbaseline"), "x baseline")
 	case isPercentile, c.figure == "max":
 		d, err := units.ParseDuration(text)
 		if err != nil || d < 0 {
@@ -102,17 +108,17 @@ func (c *Condition) parseLimit(text string) error {
 	return nil
 }
 
-// parseFactor reads the 1.1 of `p99<1.1x old`.
-func (c *Condition) parseFactor(text string) error {
+// parseFactor reads the 1.1 of `p99<1.1x old`, and what it is times of.
+func (c *Condition) parseFactor(text, of string) error {
 	f, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil || !(f > 0) || math.IsInf(f, 0):
-		return fmt.Errorf("'%sx old' is not a factor above 0 like 1.1x old", text)
+		return fmt.Errorf("'%s%s' is not a factor above 0 like 1.1%[2]s", text, of)
 	case !c.holds(0, 1): // the bounds tell at least how slow new is, not at most
-		return fmt.Errorf("x old is an upper limit: expected %s<%sx old", c.figure, text)
+		return fmt.Errorf("%s is an upper limit: expected %s<%s%[1]s", of, c.figure, text)
 	}
-	c.limit, c.ofOld = f, true
-	c.text = strings.TrimSuffix(c.text, "xold") + "x old"
+	c.limit = f
+	c.text = strings.TrimSuffix(c.text, strings.ReplaceAll(of, " ", "")) + of
 	return nil
 }
 
@@ -124,6 +130,9 @@ func isOfFields(figure string) bool {
 // OfComparison reports whether the condition is about responses that were
 // compared.
 func (c Condition) OfComparison() bool { return c.ofOld || isOfFields(c.figure) }
+
+// OfBaseline reports whether the condition is about an earlier run.
+func (c Condition) OfBaseline() bool { return c.ofBase }
 
 // String returns the condition as text.
 func (c Condition) String() string { return c.text }
@@ -184,7 +193,9 @@ func (r *Report) Judge(conditions []Condition) {
 	for _, condition := range conditions {
 		for i := range r.Targets {
 			t := &r.Targets[i]
-			if !condition.OfComparison() {
+			if condition.ofBase {
+				r.Checks = append(r.Checks, condition.judgeBaseline(r, t))
+			} else if !condition.OfComparison() {
 				r.Checks = append(r.Checks, condition.Judge(t))
 			} else if c := r.comparison(t.Name); c != nil {
 				r.Checks = append(r.Checks, condition.judgeComparison(r, c))

@@ -63,6 +63,13 @@ func (r *Report) percentileFigures() (figures []*figure) {
 	if len(all) > 0 {
 		figures = append(figures, percentileFigure(len(figures), title, "", all))
 	}
+	for i := range min(len(r.Targets), maxTargets) {
+		t := &r.Targets[i]
+		if old := r.baseline(t.Name); old != nil && old.Service.Count > 0 && t.Service.Count > 0 {
+			figures = append(figures, percentileFigure(len(figures), "Service time of "+t.Name+" beside the baseline", bandNote,
+				[]curve{old.Service.curve("baseline", true), t.Service.curve(t.Name, true)}))
+		}
+	}
 	for i := range min(len(r.Comparisons), maxTargets) {
 		c := &r.Comparisons[i]
 		if c.Counts == nil || c.Latency.Pairs == 0 {
@@ -72,10 +79,12 @@ func (r *Report) percentileFigures() (figures []*figure) {
 		old.at = func(percent float64) tally.Spread { s, _ := c.Counts.Spreads(percent); return s }
 		fresh.at = func(percent float64) tally.Spread { _, s := c.Counts.Spreads(percent); return s }
 		figures = append(figures, percentileFigure(len(figures), "Service time of "+c.Target+" beside "+c.Old,
-			"Bands are 95% intervals. Where they overlap, there may be no difference.", []curve{old, fresh}))
+			bandNote, []curve{old, fresh}))
 	}
 	return figures
 }
+
+const bandNote = "Bands are 95% intervals. Where they overlap, there may be no difference."
 
 // labelled returns a name with what it is, once if that is the same.
 func labelled(label, name string) string {

@@ -19,6 +19,11 @@ func (r *Report) insights() (all []string) {
 	if s := r.slowest(); s != "" {
 		all = append(all, s)
 	}
+	for i := range min(len(r.Targets), maxTargets) {
+		if s := r.besideBaseline(&r.Targets[i]); s != "" {
+			all = append(all, label(r.Targets[i].Name)+" beside the baseline: "+s)
+		}
+	}
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
 		all = append(all, fmt.Sprintf("%s beside %s: %s", label(c.Target), label(c.Old), c.summary(r.rows(c.Target))))

@@ -39,6 +39,8 @@ type Report struct {
 
 	Comparisons []Comparison `json:"comparisons,omitempty"` // one of each new target, if responses were compared
 	Differences []Difference `json:"differences,omitempty"` // theirs, the fields that count first
+
+	Baseline *Baseline `json:"baseline,omitempty"` // the earlier run that it is judged beside
 }
 
 // Run is in words what was run.

@@ -37,6 +37,8 @@ var forms = []Form{
 	{Name: "text", Text: true, Open: func(w io.Writer, _ []string) Sink { return atEnd{w, (*Report).writeText} }},
 	{Name: "json", Open: func(w io.Writer, _ []string) Sink { return atEnd{w, (*Report).writeJSON} }},
 	{Name: "csv", Rows: true, Open: newCSV},
+	{Name: "junit", Open: func(w io.Writer, _ []string) Sink { return atEnd{w, (*Report).writeJUnit} }},
+	{Name: "markdown", Text: true, Open: func(w io.Writer, _ []string) Sink { return atEnd{w, (*Report).writeMarkdown} }},
 	{Name: "html", Open: func(w io.Writer, _ []string) Sink { return atEnd{w, (*Report).writeHTML} }},
 }
 

@@ -36,6 +36,9 @@ func (r *Report) writeText(w io.Writer) error {
 	if err := r.differences(w); err != nil {
 		return err
 	}
+	if err := r.writeBaseline(w); err != nil {
+		return err
+	}
 	for _, c := range r.Checks {
 		verdict := "ok    "
 		if !c.OK {

@@ -65,7 +65,7 @@ func (r *Report) Verdict() Verdict {
 
 // missing returns what the run lacks of what it was to do.
 func (r *Report) missing() (reasons []string) {
-	if !r.Interrupted && !slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Requests+t.Unsent > 0 }) {
+	if r.nothingSent() && !r.Interrupted {
 		reasons = append(reasons, "nothing was sent")
 	}
 	if n := len(r.Problems); n > 0 {
@@ -83,6 +83,11 @@ func (r *Report) missing() (reasons []string) {
 		}
 	}
 	return reasons
+}
+
+// nothingSent reports whether no target had anything to answer.
+func (r *Report) nothingSent() bool {
+	return !slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Requests+t.Unsent > 0 })
 }
 
 // errorsAllowed reports whether a condition that holds is about errors.

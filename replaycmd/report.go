@@ -1,0 +1,180 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+)
+
+// redrawing is what the flags of `caddy replay report` say.
+type redrawing struct {
+	reports    []output
+	conditions []report.Condition
+	baseline   *report.Report
+	quiet      bool
+}
+
+func reportCommand() *cobra.Command {
+	p := new(redrawing)
+	cmd := &cobra.Command{
+		Use:   "report [flags] <report.json|->",
+		Short: "Draws and judges the report of a run again",
+		Long: `
+Reads the report of a run that --report json has written, and writes it in any
+other form but csv, whose seconds only a run has.
+
+Conditions of --fail take the place of those of the run. With --baseline they
+may be about an earlier run as well, like 'p99<1.1x baseline'. The exit status
+is that of the run: 0, 3 if it was incomplete, 4 if a condition does not hold,
+and 1 if the report cannot be read.
+
+A report named like a command of replay is ./NAME.
+
+` + docs,
+		Example: `  caddy replay report run.json --report html=run.html
+  caddy replay report run.json --baseline old.json --fail 'p99<1.1x baseline'`,
+		Args: cobra.ArbitraryArgs,
+		RunE: exiting(p.run),
+	}
+	p.define(cmd.Flags())
+	helpWithFlags(cmd)
+	return cmd
+}
+
+func (p *redrawing) define(flags *pflag.FlagSet) {
+	flags.SortFlags = false
+	defineReports(flags, &p.reports, &p.conditions, &p.baseline)
+	flags.BoolVarP(&p.quiet, "quiet", "q", false, "Print only errors, and the reports that --report asks for")
+}
+
+// defineReports adds the flags about what becomes of a report.
+func defineReports(flags *pflag.FlagSet, reports *[]output, conditions *[]report.Condition, baseline **report.Report) {
+	flags.Var(lists(reports, "FORM[=FILE]", parseOutputs), "report", "Form of the report, "+report.FormNames()+", and where it goes (repeatable, default text)")
+	flags.Var(several(conditions, "CONDITION", report.ParseCondition), "fail", "Exit with status 4 unless this holds of every target, like 'p99<250ms' or 'errors<0.1%' (repeatable)")
+	flags.Var(single(baseline, "FILE", readReport).once(), "baseline", "Report of an earlier run, as JSON, for conditions like 'p99<1.1x baseline'")
+}
+
+// maxReport bounds a report that is read, in bytes.
+const maxReport = 512 << 20
+
+// readReport reads the report in a file.
+func readReport(name string) (*report.Report, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readReportFrom(name, file)
+}
+
+func readReportFrom(name string, from io.Reader) (*report.Report, error) {
+	data, err := io.ReadAll(io.LimitReader(from, maxReport+1))
+	if err == nil && len(data) > maxReport {
+		err = fmt.Errorf("report is larger than %d bytes", maxReport)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %v", name, err)
+	}
+	r, err := report.Read(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %v", name, err)
+	}
+	return r, nil
+}
+
+// checkBaseline refuses conditions about a baseline where there is none.
+func checkBaseline(conditions []report.Condition, baseline *report.Report) error {
+	for _, c := range conditions {
+		if c.OfBaseline() && baseline == nil {
+			return fmt.Errorf("--fail '%s' is about an earlier run: expected --baseline FILE", c)
+		}
+	}
+	return nil
+}
+
+// run writes and judges the report again.
+func (p *redrawing) run(cmd *cobra.Command, args []string) (int, error) {
+	if len(args) != 1 {
+		return exitNotStarted, fmt.Errorf("%d reports are given: expected one, written by --report json", len(args))
+	}
+	if err := errors.Join(checkBaseline(p.conditions, p.baseline), checkOutputs(p.reports)); err != nil {
+		return exitNotStarted, err
+	}
+	for _, o := range p.reports {
+		if o.form.Rows {
+			return exitNotStarted, fmt.Errorf("--report %s needs the seconds of a run: expected another form", o.form.Name)
+		}
+	}
+	var r *report.Report
+	var err error
+	if args[0] == stdinArg {
+		r, err = readReportFrom("standard input", cmd.InOrStdin())
+	} else {
+		r, err = readReport(args[0])
+	}
+	if err != nil {
+		return exitNotStarted, err
+	}
+	if p.baseline != nil {
+		r.SetBaseline(p.baseline)
+	}
+	if len(p.conditions) > 0 {
+		r.Checks = []report.Check{}
+		r.Judge(p.conditions)
+	}
+	names := make([]string, len(r.Targets))
+	for i, t := range r.Targets {
+		names[i] = t.Name
+	}
+	outputs, err := openOutputs(p.reports, cmd.OutOrStdout(), names, p.quiet)
+	if err != nil {
+		return exitNotStarted, err
+	}
+	if err := outputs.finish(r); err != nil {
+		return exitIncomplete, err
+	}
+	return verdictStatus(r.Verdict(), outputs.shown)
+}
+
+// verdictStatus returns the exit status of a report, and why it is not 0 unless
+// that was shown.
+func verdictStatus(v report.Verdict, shown bool) (int, error) {
+	var err error
+	if !shown && len(v.Reasons) > 0 {
+		err = errors.New(v.Reasons[0])
+	}
+	switch v.Outcome {
+	case report.Failed:
+		return exitFailed, err
+	case report.Incomplete:
+		return exitIncomplete, errors.New(v.Reasons[0])
+	case report.Passed, report.NotJudged:
+	}
+	return caddy.ExitCodeSuccess, nil
+}
+
+// checkOutputs refuses two reports that go to one place.
+func checkOutputs(outputs []output) error {
+	for i, o := range outputs {
+		if slices.ContainsFunc(outputs[:i], func(other output) bool { return other.file == o.file }) {
+			where := o.file
+			if where == "" {
+				where = "standard output"
+			}
+			return fmt.Errorf("two reports go to %s: give one a file, like --report json=run.json", where)
+		}
+	}
+	return nil
+}
