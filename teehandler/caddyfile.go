@@ -40,7 +40,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    to                <shadow-url>...
 //	    handle            { <directives...> }
 //	    percent           <percent>
-//	    sample_by         client_ip|uri|header <field>|cookie <name>
+//	    sample_by         client_ip|uri|bearer|header <field>|cookie <name>
 //	    rate_limit        <n>/s
 //	    timeout           <duration>
 //	    concurrency       <n>

@@ -22,7 +22,7 @@ import (
 )
 
 // SampleBy is the key of a request that decides whether it is copied. As text
-// it is `client_ip`, `uri`, `header <field>` or `cookie <name>`.
+// it is `client_ip`, `uri`, `bearer`, `header <field>` or `cookie <name>`.
 type SampleBy struct {
 	kind, name string
 }
@@ -31,14 +31,14 @@ type SampleBy struct {
 func (s *SampleBy) UnmarshalText(text []byte) error {
 	fields := strings.Fields(string(text))
 	switch {
-	case len(fields) == 1 && (fields[0] == "client_ip" || fields[0] == "uri"):
+	case len(fields) == 1 && (fields[0] == "client_ip" || fields[0] == "uri" || fields[0] == "bearer"):
 		*s = SampleBy{kind: fields[0]}
 	case len(fields) == 2 && fields[0] == "header" && httpguts.ValidHeaderFieldName(fields[1]):
 		*s = SampleBy{kind: fields[0], name: http.CanonicalHeaderKey(fields[1])}
 	case len(fields) == 2 && fields[0] == "cookie" && httpguts.ValidHeaderFieldName(fields[1]):
 		*s = SampleBy{kind: fields[0], name: fields[1]}
 	default:
-		return fmt.Errorf("'%s' is not a key to sample by: expected client_ip, uri, header <field> or cookie <name>", text)
+		return fmt.Errorf("'%s' is not a key to sample by: expected client_ip, uri, bearer, header <field> or cookie <name>", text)
 	}
 	return nil
 }
@@ -56,6 +56,10 @@ func (s *SampleBy) key(r *http.Request) (string, bool) {
 		return ip, ok && ip != ""
 	case "uri":
 		return rawTarget(r), true
+	case "bearer":
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		token = strings.TrimSpace(token)
+		return token, token != "" && strings.EqualFold(scheme, "Bearer")
 	case "header":
 		if s.name == "Host" {
 			return r.Host, r.Host != ""

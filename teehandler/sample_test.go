@@ -50,6 +50,7 @@ func TestSampleBySticksToTheKey(t *testing.T) {
 		"cookie session":    func(i int, r *http.Request) { r.AddCookie(&http.Cookie{Name: "session", Value: fmt.Sprint("s", i)}) },
 		"header x-customer": func(i int, r *http.Request) { r.Header.Set("X-Customer", fmt.Sprint("c", i)) },
 		"header host":       func(i int, r *http.Request) { r.Host = fmt.Sprint("h", i) },
+		"bearer":            func(i int, r *http.Request) { r.Header.Set("Authorization", fmt.Sprint("bearer  t", i)) },
 		"client_ip":         func(i int, r *http.Request) { r.RemoteAddr = fmt.Sprintf("10.0.%d.%d:99", i/250, i%250) },
 		"uri": func(i int, r *http.Request) {
 			r.RequestURI = fmt.Sprint("/?", i)
@@ -79,16 +80,18 @@ func TestSampleBySticksToTheKey(t *testing.T) {
 
 func TestRequestsWithoutTheKeyHaveTheirShare(t *testing.T) {
 	ten := units.Percent(10)
-	key, _ := parseText[SampleBy]("cookie session")
-	s := newSampler(&ten, &key, 0)
-	taken := 0
-	for _, r := range requests(1000, func(int, *http.Request) {}) {
-		if s.wants(r) {
-			taken++
+	for _, by := range []string{"cookie session", "bearer"} {
+		key, _ := parseText[SampleBy](by)
+		s := newSampler(&ten, &key, 0)
+		taken := 0
+		for _, r := range requests(1000, func(_ int, r *http.Request) { r.Header.Set("Authorization", "Basic c2FtZQ==") }) {
+			if s.wants(r) {
+				taken++
+			}
 		}
-	}
-	if taken < 97 || taken > 103 {
-		t.Errorf("%d of 1000 are in, want 100", taken)
+		if taken < 97 || taken > 103 {
+			t.Errorf("%s: %d of 1000 are in, want 100", by, taken)
+		}
 	}
 }
 
@@ -128,7 +131,7 @@ func TestRateLimitCountsOnlyWhatIsCopied(t *testing.T) {
 }
 
 func TestTextForms(t *testing.T) {
-	for _, text := range []string{`"client_ip"`, `"uri"`, `"header X-A"`, `"cookie a"`} {
+	for _, text := range []string{`"client_ip"`, `"uri"`, `"bearer"`, `"header X-A"`, `"cookie a"`} {
 		var by SampleBy
 		if err := json.Unmarshal([]byte(text), &by); err != nil {
 			t.Error(err)

@@ -59,8 +59,8 @@ type Handler struct {
 	Percent *units.Percent `json:"percent,omitempty"`
 
 	// Makes the choice stick to a key of the request, so that the same key is
-	// always in or always out: `client_ip`, `uri`, `header <field>` or
-	// `cookie <name>`. Requests without the key are chosen one by one.
+	// always in or always out: `client_ip`, `uri`, `bearer` (the token of
+	// Authorization), `header <field>` or `cookie <name>`. Requests without the key are chosen one by one.
 	SampleBy *SampleBy `json:"sample_by,omitempty"`
 
 	// The most requests to copy per second, like `50/s`. As many may come at
