@@ -41,6 +41,7 @@ var comparisons = []comparison{
 	{"differences", "What does it cost a replay to compare?", replayThatCompares},
 	{"schedule", "Does a replay at a rate keep to its schedule?", replayOnTime},
 	{"compare", "How often is a changed field found, and noise taken for a change?", differencesBesideNoise},
+	{"links", "How long does finding links take, and in how much memory?", linksOfRecordings},
 	{"memory", "Does a replay need more memory for more to send?", replayMemory},
 }
 
