@@ -27,8 +27,8 @@ func linksOfRecordings(l *lab) error {
 	}
 	fmt.Fprintln(l.out, "\nSessions of ten requests, answers in JSON of 2 kB, a hundred sessions at a time, one uncompressed recording")
 	fmt.Fprintln(l.out)
-	fmt.Fprintln(l.out, "| recording | requests | `--test`: only read | `links` | MB/s | peak memory | × |")
-	fmt.Fprintln(l.out, "|--:|--:|--:|--:|--:|--:|--:|")
+	fmt.Fprintln(l.out, "| recording | requests | CPU of `--test`, which only reads | CPU of `links` | MB per CPU second | time | peak memory | × |")
+	fmt.Fprintln(l.out, "|--:|--:|--:|--:|--:|--:|--:|--:|")
 	var yardstick int64
 	for _, size := range sizes {
 		file := filepath.Join(l.dir, "conversations.fbf")
@@ -36,19 +36,19 @@ func linksOfRecordings(l *lab) error {
 		if err != nil {
 			return err
 		}
-		read, _, err := timed(l.caddy, "replay", "--test", file)
+		read, err := measured(l.caddy, "replay", "--test", file)
 		if err != nil {
 			return err
 		}
-		took, memory, err := timed(l.caddy, "replay", "links", file)
+		found, err := measured(l.caddy, "replay", "links", file)
 		if err != nil {
 			return err
 		}
 		if yardstick == 0 {
-			yardstick = memory
+			yardstick = found.memory
 		}
-		fmt.Fprintf(l.out, "| %d MB | %d | %.2f s | %.2f s | %.0f | %s | %.2f |\n", size/1e6, requests, read.Seconds(), took.Seconds(),
-			float64(size)/1e6/took.Seconds(), mebibytes(memory), float64(memory)/float64(yardstick))
+		fmt.Fprintf(l.out, "| %d MB | %d | %.2f s | %.2f s | %.0f | %.1f s | %s | %.2f |\n", size/1e6, requests, read.cpu.Seconds(), found.cpu.Seconds(),
+			float64(size)/1e6/found.cpu.Seconds(), found.took.Seconds(), mebibytes(found.memory), float64(found.memory)/float64(yardstick))
 		if err := os.Remove(file); err != nil {
 			return err
 		}
@@ -56,15 +56,24 @@ func linksOfRecordings(l *lab) error {
 	return nil
 }
 
-// timed runs a command and returns how long it took and its peak memory.
-func timed(name string, args ...string) (took time.Duration, memory int64, err error) {
+// cost is what one run of a command took.
+type cost struct {
+	took, cpu time.Duration
+	memory    int64 // at its peak
+}
+
+// measured runs a command.
+func measured(name string, args ...string) (cost, error) {
 	cmd := exec.Command(name, args...)
 	began := time.Now()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return 0, 0, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+		return cost{}, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return time.Since(began), usage.Maxrss << 10, nil
+	c := cost{took: time.Since(began), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		c.memory = usage.Maxrss << 10
+	}
+	return c, nil
 }
 
 // writeConversations writes a recording of sessions that log in, list, choose and

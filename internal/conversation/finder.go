@@ -41,6 +41,7 @@ type Finder struct {
 	name     []byte
 
 	ofRequest, ofResponse []item
+	at                    map[Place]int // scratch
 
 	endpoints map[string]*slots
 	consumers []*consumer // all of them
@@ -52,7 +53,7 @@ type Finder struct {
 // NewFinder returns a finder for sessions of these keys. Without any, the keys
 // are chosen among cookies and bearer tokens, by the first records.
 func NewFinder(keys []SessionKey) *Finder {
-	f := &Finder{endpoints: make(map[string]*slots)}
+	f := &Finder{endpoints: make(map[string]*slots), at: make(map[Place]int)}
 	f.result.named = make(map[string]string)
 	f.live.left, f.live.most = &f.result.Left, maxEntries
 	if len(keys) > 0 {

@@ -114,7 +114,8 @@ func (s *session) answer(f *Finder, e *slots, q *recording.Request) {
 	}
 	a := answer{ended: q.TimeNS + q.Response.DurationNS}
 	record := string(q.ID)
-	at := make(map[Place]int, len(f.ofResponse))
+	at := f.at
+	clear(at)
 	for _, item := range f.ofResponse {
 		i, ok := at[item.place]
 		if !ok {
