@@ -93,21 +93,7 @@ func nextName(state map[string]any) string {
 //	    express
 //	}
 //
-//	stage <at> <status> [<latency>] { <words of an outcome> }
-//	stage <at> {
-//	    outcome <status> [<latency>] { <words of an outcome> }
-//	}
-//
-//	    percent   <share>
-//	    first     <n> [by client_ip|uri|header <field>|cookie <name>]
-//	    fault     reset|empty|malformed|garbage|hang [<percent>]
-//	    fault     cut [<share of the body>]
-//	    bandwidth <size>/s
-//	    dribble   <chunks> <duration>
-//	    chunked
-//	    ramp
-//	    body      <text>
-//	    header    <field> <value>
+// Package caddyfile/stages has the words of stages and outcomes.
 //
 // The options from origin to loop make a recipe: inside of route for its
 // pattern, outside for all paths. start and seed are the recipe's inside of

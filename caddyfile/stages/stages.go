@@ -24,6 +24,19 @@ import (
 //	stage <at> {
 //	    outcome <status> [<latency>] { <words of an outcome> }
 //	}
+//
+// The words of an outcome are:
+//
+//	percent   <share>
+//	first     <n> [by client_ip|uri|header <field>|cookie <name>]
+//	fault     reset|empty|malformed|garbage|hang [<percent>]
+//	fault     cut [<share of the body>]
+//	bandwidth <size>/s
+//	dribble   <chunks> <duration>
+//	chunked
+//	ramp
+//	body      <text>
+//	header    <field> <value>
 func Add(to *[]recipe.Stage) func(*caddyfile.Dispenser) error {
 	return func(d *caddyfile.Dispenser) error {
 		stage, err := parse(d)
