@@ -97,6 +97,7 @@ recording could not be read, or no record has an --id; 4 if a condition of
 			cmd.RunE = exiting(p.run)
 			helpWithFlags(cmd)
 			cmd.AddCommand(reportCommand(), showCommand())
+			cmd.AddCommand(learnCommand())
 			cmd.AddCommand(convertCommand())
 			cmd.AddCommand(linksCommand())
 		},

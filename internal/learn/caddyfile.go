@@ -1,0 +1,283 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Files are where bodies are kept that stand beside a form of the model. Without
+// a folder all stands in the form itself.
+type Files struct {
+	Folder  string // as the form names it
+	Content map[string][]byte
+}
+
+// add keeps a body by the name of a route and returns how the form names it.
+func (f *Files) add(name string, content []byte) string {
+	ending := ".txt"
+	switch trimmed := bytes.TrimSpace(content); {
+	case bytes.HasPrefix(trimmed, []byte("{")), bytes.HasPrefix(trimmed, []byte("[")):
+		ending = ".json"
+	case bytes.HasPrefix(trimmed, []byte("<")):
+		ending = ".html"
+	}
+	if f.Content == nil {
+		f.Content = make(map[string][]byte)
+	}
+	f.Content[name+ending] = content
+	return path.Join(f.Folder, name+ending)
+}
+
+const (
+	longestInline = 200     // bytes of a body that stands in the form where there are files
+	longestAlone  = 8 << 10 // where there are none
+)
+
+// Caddyfile returns the model as a site of Caddy: one simulator a route, behind
+// a matcher of its method, path and key. What it cannot say is added to the notes.
+func (m *Model) Caddyfile(name string, files *Files) []byte {
+	w := &caddyfileWriter{model: m, name: name, files: files}
+	w.header()
+	w.line(0, ":8080 {")
+	w.line(1, "route {")
+	for i, r := range m.Routes {
+		if i > 0 {
+			w.text.WriteByte('\n')
+		}
+		w.route(r)
+	}
+	w.text.WriteByte('\n')
+	w.line(2, "respond \"not in the recording\" 404")
+	w.line(1, "}")
+	w.line(0, "}")
+	return w.text.Bytes()
+}
+
+type caddyfileWriter struct {
+	model *Model
+	name  string
+	files *Files
+	text  bytes.Buffer
+}
+
+func (w *caddyfileWriter) line(depth int, format string, args ...any) {
+	w.text.WriteString(strings.Repeat("\t", depth))
+	fmt.Fprintf(&w.text, format, args...)
+	w.text.WriteByte('\n')
+}
+
+func (w *caddyfileWriter) header() {
+	m := w.model
+	w.line(0, "# Learned by `caddy replay learn` from %s exchanges of %s, begun at %s.", thousands(m.Exchanges), durationText(m.Span.Round(time.Second)), m.Begin.Format(time.RFC3339))
+	if m.Every > 1 {
+		w.line(0, "# Shares and latencies are from every %d. of them.", m.Every)
+	}
+	for _, what := range m.Replaced {
+		w.line(0, "# Replaced: %s", oneLine(what))
+	}
+	w.text.WriteByte('\n')
+}
+
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '{' || r == '}' {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+func (w *caddyfileWriter) route(r *Route) {
+	title := r.Method + " " + r.Path
+	var unsaid []string
+	for _, key := range r.Keys {
+		title += fmt.Sprintf(", %s=%s", key.Place, key.Value)
+		if key.Place.In != "query" && key.Place.In != "header" {
+			unsaid = append(unsaid, key.Place.String())
+		}
+	}
+	if len(unsaid) > 0 {
+		w.model.Notes = append(w.model.Notes, fmt.Sprintf("a Caddyfile cannot tell requests apart by %s: %s is left out (--as wiremock can)", strings.Join(unsaid, " and "), title))
+		return
+	}
+	w.line(2, "# %s: %s requests", oneLine(title), thousands(r.N))
+	w.line(2, "@%s {", r.Name)
+	w.line(3, "method %s", quoted(r.Method))
+	w.line(3, "%s", pathMatcher(r.Path))
+	for _, key := range r.Keys {
+		if key.Place.In == "query" {
+			w.line(3, "query %s", quoted(key.Place.Name+"="+key.Value))
+		} else {
+			w.line(3, "header %s %s", quoted(key.Place.Name), quoted(key.Value))
+		}
+	}
+	w.line(2, "}")
+	w.line(2, "simulator @%s {", r.Name)
+	w.line(3, "name %s_%s", w.name, r.Name)
+	if r.Body != nil {
+		switch text, inline := w.inline(r.Body); {
+		case inline:
+			w.line(3, "body %s", text)
+		case r.Body.isRandom():
+			w.line(3, "random_content %s", sizes(r.Body.Random))
+		case w.files.Folder != "":
+			w.line(3, "body_file %s", quoted(w.files.add(r.Name, r.Body.Text)))
+		default:
+			w.line(3, "random_content %db # the body is too long to stand here: give -o", max(1, len(r.Body.Text)))
+		}
+	}
+	for _, f := range r.Fields {
+		w.line(3, "header %s %s", f.Name, quoted(f.Value))
+	}
+	for _, s := range r.Stages {
+		w.stage(&s)
+	}
+	w.line(2, "}")
+}
+
+func (w *caddyfileWriter) stage(s *Stage) {
+	w.line(3, "stage %s {", durationText(s.At))
+	w.line(4, "# %s requests", thousands(int64(s.N)))
+	for i := range s.Outcomes {
+		o := &s.Outcomes[i]
+		status := o.Status
+		if status == 0 {
+			status = 200 // of which nothing is seen
+		}
+		latency := ""
+		if o.Latency != "0" {
+			latency = " " + o.Latency
+		}
+		words := w.words(o, i == len(s.Outcomes)-1)
+		count := "# n=" + thousands(int64(o.N))
+		if len(words) == 0 {
+			w.line(4, "outcome %d%s %s", status, latency, count)
+			continue
+		}
+		w.line(4, "outcome %d%s {", status, latency)
+		w.line(5, "%s", count)
+		for _, word := range words {
+			w.line(5, "%s", word)
+		}
+		w.line(4, "}")
+	}
+	w.line(3, "}")
+}
+
+// words returns the lines in the block of an outcome.
+func (w *caddyfileWriter) words(o *Outcome, last bool) (words []string) {
+	switch {
+	case o.First != "":
+		words = append(words, "first "+o.First)
+	case !last:
+		words = append(words, "percent "+share(o.Percent))
+	}
+	if o.Fault != "" {
+		words = append(words, "fault "+o.Fault)
+	}
+	for _, f := range o.Fields {
+		words = append(words, "header "+f.Name+" "+quoted(f.Value))
+	}
+	if o.Body != nil {
+		if text, inline := w.inline(o.Body); inline {
+			words = append(words, "body "+text)
+		} else {
+			words = append(words, fmt.Sprintf("body <<%db>> # as long as it was", max(o.Body.Random[1], len(o.Body.Text))))
+		}
+	}
+	return words
+}
+
+// inline returns a body as an argument, if it can stand in the Caddyfile.
+func (w *caddyfileWriter) inline(c *Content) (text string, ok bool) {
+	longest := longestAlone
+	if w.files.Folder != "" {
+		longest = longestInline
+	}
+	if c.isRandom() || len(c.Text) > longest || !utf8.Valid(c.Text) ||
+		bytes.ContainsAny(c.Text, "`\r\x00") || bytes.Contains(c.Text, []byte("<<")) || bytes.Contains(c.Text, []byte("{$")) ||
+		w.files.Folder != "" && bytes.ContainsAny(c.Text, "\n") {
+		return "", false
+	}
+	if len(c.Text) == 0 {
+		return `""`, true
+	}
+	return "`" + string(c.Text) + "`", true
+}
+
+// quoted returns an argument as a Caddyfile has it.
+func quoted(text string) string {
+	if text != "" && !strings.ContainsAny(text, " \t\"`{}#\\") {
+		return text
+	}
+	if !strings.Contains(text, "`") {
+		return "`" + text + "`"
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
+}
+
+var simplePath = regexp.MustCompile(`^[A-Za-z0-9/_.,-]+$`)
+
+// pathMatcher returns the matcher of a path. Caddy's path knows neither case nor
+// one segment, so that most need a pattern.
+func pathMatcher(template string) string {
+	if !strings.Contains(template, "*") && simplePath.MatchString(template) && template == strings.ToLower(template) {
+		return "path " + template
+	}
+	segments := strings.Split(template, "/")
+	for i, segment := range segments {
+		if segment == "*" {
+			segments[i] = "[^/]+"
+			continue
+		}
+		if plain, err := url.PathUnescape(segment); err == nil {
+			segment = plain
+		}
+		segments[i] = strings.NewReplacer("{", `x7b`, "}", `x7d`).Replace(regexp.QuoteMeta(segment))
+	}
+	return "path_regexp " + quotedPattern("^"+strings.Join(segments, "/")+"$")
+}
+
+func quotedPattern(text string) string {
+	if !strings.ContainsAny(text, " \t\"`{}#") {
+		return text
+	}
+	return "`" + strings.ReplaceAll(text, "`", `\x60`) + "`"
+}
+
+func sizes(s [2]int) string {
+	if s[0] == s[1] {
+		return strconv.Itoa(s[0]) + "b"
+	}
+	return fmt.Sprintf("%db..%db", s[0], s[1])
+}
+
+// share returns a percentage with up to four decimals.
+func share(percent float64) string {
+	return strconv.FormatFloat(math.Round(min(percent, 100)*1e4)/1e4, 'f', -1, 64)
+}
+
+// thousands returns a number with commas.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	var groups []string
+	for len(digits) > 3 {
+		groups = append(groups, digits[len(digits)-3:])
+		digits = digits[:len(digits)-3]
+	}
+	groups = append(groups, digits)
+	slices.Reverse(groups)
+	return strings.Join(groups, ",")
+}

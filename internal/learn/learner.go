@@ -1,0 +1,250 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/coding"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+)
+
+const (
+	maxObservations = 2_000_000
+	maxBodies       = 64       // different ones of an answer that are told apart
+	maxBody         = 1 << 20  // bytes of one that is kept
+	maxKept         = 64 << 20 // bytes of all that are kept
+	maxFields       = 200      // different lines of header of an answer
+	maxSizes        = 2_000
+)
+
+// Learner is the second reading of a recording.
+type Learner struct {
+	plan   *Plan
+	routes []*observed
+	byKey  map[*kindPlan]map[string]*observed
+
+	seen, every   int64 // exchanges with a response; every how manyth is looked at
+	observations  int
+	kept          int   // bytes of bodies
+	from, to      int64 // times of the first and the last request, in nanoseconds since 1970
+	untimed, left int64 // exchanges without a time; that their clients left
+}
+
+// observed is what was seen of a route.
+type observed struct {
+	kind    *kindPlan
+	variant string
+	n       int64
+	all     []observation
+	answers []*answer
+	byWhat  map[what]int32
+	turns   turns
+}
+
+// observation is one exchange.
+type observation struct {
+	at, took int64 // nanoseconds
+	answer   int32
+}
+
+// what tells answers apart.
+type what struct {
+	status int
+	fault  string // as the simulator's words have it, without a share
+}
+
+// answer is all responses of a route that are alike.
+type answer struct {
+	what
+	n      int
+	cut    float64 // the sum of the shares of the body that came
+	fields map[string]int
+	bodies map[uint64]*body
+	other  int // bodies that there were too many of
+	sizes  []int
+
+	unpacker coding.Unpacker
+}
+
+type body struct {
+	n, order int
+	size     int
+	content  []byte
+	whole    bool
+}
+
+// NewLearner returns a learner for a plan.
+func NewLearner(p *Plan) *Learner {
+	return &Learner{plan: p, byKey: make(map[*kindPlan]map[string]*observed), every: 1}
+}
+
+// Add takes an exchange in.
+func (l *Learner) Add(r *recording.Request) {
+	if r.Response == nil {
+		return
+	}
+	kind := l.plan.find(r)
+	if kind == nil {
+		return
+	}
+	happened, whole := whatOf(r.Response)
+	if !whole {
+		l.left++
+		return
+	}
+	if r.TimeNS == 0 {
+		l.untimed++
+	} else {
+		if l.from == 0 || r.TimeNS < l.from {
+			l.from = r.TimeNS
+		}
+		l.to = max(l.to, r.TimeNS)
+	}
+	o := l.route(kind, kind.variant(r))
+	o.n++
+	l.seen++
+	if l.seen%l.every != 0 {
+		return
+	}
+	i := o.answer(happened)
+	o.all = append(o.all, observation{r.TimeNS, r.Response.DurationNS, i})
+	o.turns.add(r, happened.status)
+	l.kept += o.answers[i].add(r.Response, l.kept)
+	if l.observations++; l.observations >= maxObservations {
+		l.halve()
+	}
+}
+
+func (l *Learner) halve() {
+	l.every *= 2
+	l.observations = 0
+	for _, o := range l.routes {
+		kept := o.all[:0]
+		for i, seen := range o.all {
+			if i%2 == 1 {
+				kept = append(kept, seen)
+			}
+		}
+		o.all = kept
+		l.observations += len(kept)
+	}
+}
+
+func (l *Learner) route(kind *kindPlan, variant string) *observed {
+	routes := l.byKey[kind]
+	if routes == nil {
+		routes = make(map[string]*observed)
+		l.byKey[kind] = routes
+	}
+	o := routes[variant]
+	if o == nil {
+		o = &observed{kind: kind, variant: variant, byWhat: make(map[what]int32)}
+		routes[variant] = o
+		l.routes = append(l.routes, o)
+	}
+	return o
+}
+
+func (o *observed) answer(w what) int32 {
+	i, ok := o.byWhat[w]
+	if !ok {
+		i = int32(len(o.answers)) //nolint:gosec // there are few statuses
+		o.byWhat[w] = i
+		o.answers = append(o.answers, &answer{what: w, fields: make(map[string]int), bodies: make(map[uint64]*body)})
+	}
+	return i
+}
+
+// whatOf returns what a response was; false if its client did not wait for it.
+func whatOf(r *recording.Response) (w what, whole bool) {
+	text := strings.ToLower(string(r.Error))
+	has := func(words ...string) bool {
+		for _, word := range words {
+			if strings.Contains(text, word) {
+				return true
+			}
+		}
+		return false
+	}
+	status := r.Status
+	if status != 0 && (status < 200 || status > 999) {
+		return what{}, false // an upgrade
+	}
+	switch {
+	case text == "" && status != 0, strings.HasPrefix(text, "left to the error routes") && status != 0:
+		return what{status: status}, true
+	case has("canceled", "client has left", "client left"):
+		return what{}, false
+	case status != 0:
+		return what{status, "cut"}, true
+	case has("timeout", "timed out", "deadline"):
+		return what{fault: "hang"}, true
+	case has("reset", "refused", "broken pipe"):
+		return what{fault: "reset"}, true
+	}
+	return what{fault: "empty"}, true
+}
+
+// add takes a response in, and returns how many more bytes are kept.
+func (a *answer) add(r *recording.Response, kept int) (more int) {
+	a.n++
+	length := 0
+	for name, value := range recording.EachField(r.Headers) {
+		if strings.EqualFold(string(name), "Content-Length") {
+			length, _ = strconv.Atoi(string(value))
+		}
+		line := string(name) + ": " + string(maskField(name, value))
+		if _, known := a.fields[line]; known || len(a.fields) < maxFields {
+			a.fields[line]++
+		}
+	}
+	size := int(max(r.BodySize, uint64(len(r.Body)))) //nolint:gosec // a size
+	if a.fault == "cut" {
+		share := 0.5
+		if length > 0 {
+			share = min(1, float64(size)/float64(length))
+			size = length
+		}
+		a.cut += share
+	}
+	if len(a.sizes) < maxSizes {
+		a.sizes = append(a.sizes, size)
+	}
+	content := a.unpacked(r)
+	hash := fnv.New64a()
+	_, _ = hash.Write(content)
+	b := a.bodies[hash.Sum64()]
+	if b == nil {
+		if len(a.bodies) >= maxBodies {
+			a.other++
+			return 0
+		}
+		b = &body{order: len(a.bodies), size: size, whole: !r.Truncated() && a.fault == ""}
+		a.bodies[hash.Sum64()] = b
+		if len(content) <= maxBody && kept+len(content) <= maxKept {
+			b.content = bytes.Clone(content)
+			more = len(content)
+		} else {
+			b.whole = false
+		}
+	}
+	b.n++
+	return more
+}
+
+// unpacked returns the body without a coding that is known.
+func (a *answer) unpacked(r *recording.Response) []byte {
+	for name, value := range recording.EachField(r.Headers) {
+		if strings.EqualFold(string(name), "Content-Encoding") {
+			if plain, err := a.unpacker.Unpack(nil, r.Body, value, maxBody); err == nil {
+				return plain
+			}
+		}
+	}
+	return r.Body
+}

@@ -1,0 +1,376 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Model is what was learned.
+type Model struct {
+	Exchanges int64 // that were learned from
+	Every     int64 // every how manyth of them was looked at for shares and latency
+	Begin     time.Time
+	Span      time.Duration
+	Routes    []*Route
+	// Replaced are the values that were replaced as they look secret, by their
+	// places.
+	Replaced []string
+	// Notes are what could not be learned.
+	Notes []string
+
+	plan *Plan
+}
+
+// Route is what requests of one kind are answered.
+type Route struct {
+	Name   string // made of method and path
+	Method string
+	Path   string // with a star for each segment that is a parameter
+	Keys   []KeyValue
+	N      int64
+	Body   *Content   // of the answer that has most of the requests
+	Fields []Field    // of all answers
+	Stages []Stage    // at least one
+	known  []likeness // what the recording has
+}
+
+// KeyValue is a value that requests of a route have at a place.
+type KeyValue struct {
+	Place Place
+	Value string
+}
+
+// Field is a header field of answers.
+type Field struct{ Name, Value string }
+
+// Stage is what holds from a moment on.
+type Stage struct {
+	At       time.Duration
+	N        int
+	Outcomes []Outcome // the last one is the rest
+}
+
+// Outcome is one of the answers of a stage.
+type Outcome struct {
+	N       int
+	First   string // as the simulator's `first` has it, or empty
+	Percent float64
+	Status  int
+	Fault   string // as the simulator's `fault` has it, or empty
+	Latency string
+	Timed   int      // observations that the latency is from
+	Fields  []Field  // beyond those of the route
+	Body    *Content // nil: the route's
+}
+
+// Content is a body.
+type Content struct {
+	Text   []byte
+	Random [2]int // sizes of random text in place of a text, in bytes
+}
+
+func (c *Content) isRandom() bool { return c.Text == nil && c.Random[1] > 0 }
+
+// Options are what may be chosen of a model.
+type Options struct {
+	Stages bool    // changes of errors and latency become stages
+	Speed  float64 // that an incident plays at; 1 is its own pace
+}
+
+var errNothingWhole = errors.New("nothing to learn from: all clients left before they had their response")
+
+// Model returns what was learned.
+func (l *Learner) Model(o Options) (*Model, error) {
+	if l.seen == 0 {
+		return nil, errNothingWhole
+	}
+	m := &Model{Exchanges: l.seen, Every: l.every, Span: time.Duration(l.to - l.from), plan: l.plan}
+	if l.from != 0 {
+		m.Begin = time.Unix(0, l.from).UTC()
+	}
+	m.note(l.plan.Without, "exchanges without a response were left out")
+	m.note(l.plan.LeftOut, "exchanges were left out, since there are too many kinds of them")
+	m.note(l.left, "exchanges were left out, since their clients left or they were upgrades")
+	m.note(l.untimed, "exchanges have no time: stages know nothing of them")
+	slices.SortFunc(l.routes, func(a, b *observed) int {
+		p, q := slices.Index(l.plan.kinds, a.kind), slices.Index(l.plan.kinds, b.kind)
+		// those with a key come first, since they are asked first
+		return cmp.Or(cmp.Compare(p, q), cmp.Compare(len(b.variant), len(a.variant)), strings.Compare(a.variant, b.variant))
+	})
+	names := make(map[string]int)
+	for _, seen := range l.routes {
+		if len(seen.all) == 0 {
+			continue // all were between those that are looked at
+		}
+		r := l.learn(seen, o, m)
+		names[r.Name]++
+		if n := names[r.Name]; n > 1 {
+			r.Name = fmt.Sprintf("%s_%d", r.Name, n)
+		}
+		m.Routes = append(m.Routes, r)
+	}
+	slices.Sort(m.Replaced)
+	m.Replaced = slices.Compact(m.Replaced)
+	return m, nil
+}
+
+func (m *Model) note(n int64, what string) {
+	if n > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%d %s", n, what))
+	}
+}
+
+func (l *Learner) learn(seen *observed, o Options, m *Model) *Route {
+	r := &Route{Name: nameOf(seen.kind.pattern), Method: seen.kind.pattern.method, Path: seen.kind.pattern.path, N: seen.n}
+	if seen.variant != "" {
+		for i, value := range strings.Split(seen.variant, "\x01")[1:] {
+			r.Keys = append(r.Keys, KeyValue{seen.kind.key[i], value})
+		}
+	}
+	slices.SortStableFunc(seen.all, func(a, b observation) int { return cmp.Compare(a.at, b.at) })
+	order := seen.byCount()
+	contents := make([]*Content, len(seen.answers))
+	fields := make([][]Field, len(seen.answers))
+	for i, a := range seen.answers {
+		var replaced []string
+		contents[i], replaced = a.content()
+		fields[i] = a.header()
+		for _, name := range replaced {
+			m.Replaced = append(m.Replaced, fmt.Sprintf("%s in the body of %s %s", name, r.Method, r.Path))
+		}
+		for _, f := range fields[i] {
+			if (strings.EqualFold(f.Name, "Set-Cookie") || secretName.MatchString(f.Name)) && !strings.Contains(f.Value, redacted) {
+				m.Replaced = append(m.Replaced, fmt.Sprintf("the value of %s of %s %s", f.Name, r.Method, r.Path))
+			}
+		}
+		r.known = append(r.known, a.likeness())
+	}
+	for _, i := range order {
+		if a := seen.answers[i]; a.fault == "" && a.status/100 == 2 && hasBody(a.status) {
+			r.Body = contents[i] // of the most frequent one in the end
+		}
+	}
+	r.Fields = common(fields)
+	cuts := []time.Duration{0}
+	if o.Stages {
+		failed := func(i int32) bool { return seen.answers[i].fault != "" || seen.answers[i].status >= 500 }
+		cuts = append(cuts, newBins(seen.all, failed, l.from, m.Span).changes()...)
+	}
+	var first what
+	n, by := 0, ""
+	if len(cuts) == 1 && l.every == 1 {
+		first.status, n, by = seen.turns.first()
+	}
+	rest := seen.all
+	for i, cut := range cuts {
+		end := len(rest)
+		if i+1 < len(cuts) {
+			end, _ = slices.BinarySearchFunc(rest, l.from+int64(cuts[i+1]), func(o observation, at int64) int { return cmp.Compare(o.at, at) })
+		}
+		stage := Stage{At: time.Duration(float64(cut) / o.Speed), N: end}
+		stage.Outcomes = seen.outcomes(rest[:end], order, o.Speed, first, n, by)
+		for j := range stage.Outcomes {
+			seen.describe(&stage.Outcomes[j], r, contents, fields)
+		}
+		if end > 0 {
+			r.Stages = append(r.Stages, stage)
+		}
+		rest = rest[end:]
+	}
+	r.Stages[0].At = 0
+	return r
+}
+
+// byCount returns the answers with the fewest first.
+func (o *observed) byCount() []int {
+	n := make([]int, len(o.answers))
+	order := make([]int, len(o.answers))
+	for _, seen := range o.all {
+		n[seen.answer]++
+	}
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(n[a], n[b]), cmp.Compare(o.answers[a].status, o.answers[b].status), strings.Compare(o.answers[a].fault, o.answers[b].fault))
+	})
+	return order
+}
+
+// outcomes returns what the requests of a stage were answered, the most frequent
+// last.
+func (o *observed) outcomes(all []observation, order []int, speed float64, first what, n int, by string) []Outcome {
+	took := make([][]int64, len(o.answers))
+	for _, seen := range all {
+		took[seen.answer] = append(took[seen.answer], seen.took)
+	}
+	var outcomes, ahead []Outcome
+	left := len(all)
+	for i, a := range o.answers {
+		if n > 0 && a.what == first && len(took[i]) < len(all) {
+			ahead = append(ahead, Outcome{N: len(took[i]), First: firstText(n, by), Status: a.status, Latency: latencyOf(took[i], speed), Timed: len(took[i])})
+			left -= len(took[i])
+			took[i] = nil
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(took[a]), len(took[b])) })
+	for _, i := range order {
+		a := o.answers[i]
+		if len(took[i]) == 0 {
+			continue
+		}
+		outcome := Outcome{N: len(took[i]), Status: a.status, Fault: a.fault, Latency: latencyOf(took[i], speed), Timed: len(took[i])}
+		outcome.Percent = 100 * float64(len(took[i])) / float64(max(left, 1))
+		if a.fault == "cut" {
+			outcome.Fault = fmt.Sprintf("cut %.0f", 100*a.cut/float64(max(a.n, 1)))
+		}
+		if outcome.Fault == "hang" {
+			outcome.Latency = "0"
+		}
+		outcomes = append(outcomes, outcome)
+	}
+	return append(ahead, outcomes...)
+}
+
+// describe fills in header and body of an outcome.
+func (o *observed) describe(outcome *Outcome, r *Route, contents []*Content, fields [][]Field) {
+	fault, _, _ := strings.Cut(outcome.Fault, " ")
+	i, ok := o.byWhat[what{outcome.Status, fault}]
+	if !ok || fault != "" && fault != "cut" {
+		return // nothing of it is seen
+	}
+	for _, f := range fields[i] {
+		if !slices.Contains(r.Fields, f) {
+			outcome.Fields = append(outcome.Fields, f)
+		}
+	}
+	if fault == "cut" && outcome.Status/100 == 2 && r.Body != nil {
+		return // the part that came is of the same
+	}
+	if contents[i] != r.Body && hasBody(outcome.Status) {
+		outcome.Body = contents[i]
+	}
+}
+
+func hasBody(status int) bool {
+	return status >= 200 && status != 204 && status != 205 && status != 304
+}
+
+// common returns the fields that all answers have which have a header.
+func common(all [][]Field) []Field {
+	var with [][]Field
+	for _, fields := range all {
+		if fields != nil {
+			with = append(with, fields)
+		}
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	var both []Field
+	for _, f := range with[0] {
+		if !slices.ContainsFunc(with, func(fields []Field) bool { return !slices.Contains(fields, f) }) {
+			both = append(both, f)
+		}
+	}
+	return both
+}
+
+// volatile are header fields that follow from the connection or the moment.
+var volatile = map[string]bool{
+	"date": true, "content-length": true, "transfer-encoding": true, "connection": true, "keep-alive": true, "trailer": true, "server": true, "via": true,
+	"alt-svc": true, "age": true, "content-encoding": true, "upgrade": true, "proxy-connection": true, "x-rehearsal-copy": true,
+}
+
+// header returns the fields that nine of ten responses have with the same value,
+// and the media type that most have.
+func (a *answer) header() []Field {
+	var fields []Field
+	media, most := "", 0
+	for line, n := range a.fields {
+		name, value, _ := strings.Cut(line, ": ")
+		switch lower := strings.ToLower(name); {
+		case volatile[lower] || !plain(value):
+		case lower == "content-type":
+			if n > most || n == most && line < media {
+				media, most = line, n
+			}
+		case float64(n) >= 0.9*float64(a.n):
+			fields = append(fields, Field{name, value})
+		}
+	}
+	if media != "" {
+		name, value, _ := strings.Cut(media, ": ")
+		fields = append(fields, Field{name, value})
+	}
+	slices.SortFunc(fields, func(a, b Field) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
+	})
+	return fields
+}
+
+// plain reports whether a text can stand on one line.
+func plain(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// content returns the commonest body, or random text of sizes as there were, and
+// what was replaced in it.
+func (a *answer) content() (*Content, []string) {
+	var best *body
+	for _, b := range a.bodies {
+		if b.whole && (best == nil || b.n > best.n || b.n == best.n && b.order < best.order) {
+			best = b
+		}
+	}
+	if best != nil && utf8.Valid(best.content) && !slices.Contains(best.content, 0) {
+		text, replaced := maskBody(best.content)
+		if text == nil {
+			text = []byte{}
+		}
+		return &Content{Text: text}, replaced
+	}
+	slices.Sort(a.sizes)
+	lower, upper := a.sizes[len(a.sizes)/20], a.sizes[len(a.sizes)-1-len(a.sizes)/20]
+	if upper == 0 {
+		return &Content{Text: []byte{}}, nil
+	}
+	return &Content{Random: [2]int{max(lower, 1), upper}}, nil
+}
+
+// nameOf makes a name of method and path.
+func nameOf(p pattern) string {
+	var name strings.Builder
+	name.WriteString(strings.ToLower(p.method))
+	gap := true
+	for _, c := range p.path {
+		switch {
+		case c == '*':
+			if gap {
+				name.WriteByte('_')
+			}
+			name.WriteString("any")
+			gap = true
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9':
+			if gap {
+				name.WriteByte('_')
+			}
+			name.WriteRune(c)
+			gap = false
+		default:
+			gap = true
+		}
+		if name.Len() > 60 {
+			break
+		}
+	}
+	return name.String()
+}

@@ -1,0 +1,238 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+type recipeJSON struct {
+	Route         string      `json:"route"`
+	Body          *string     `json:"body,omitempty"`
+	BodyFile      string      `json:"body_file,omitempty"`
+	RandomContent string      `json:"random_content,omitempty"`
+	Headers       headerJSON  `json:"headers,omitempty"`
+	Stages        []stageJSON `json:"stages"`
+}
+
+type stageJSON struct {
+	At       string        `json:"at"`
+	Outcomes []outcomeJSON `json:"outcomes"`
+}
+
+type outcomeJSON struct {
+	Percent json.Number `json:"percent,omitempty"`
+	First   string      `json:"first,omitempty"`
+	Status  int         `json:"status"`
+	Latency string      `json:"latency,omitempty"`
+	Fault   string      `json:"fault,omitempty"`
+	Headers headerJSON  `json:"headers,omitempty"`
+	Body    *string     `json:"body,omitempty"`
+}
+
+type headerJSON map[string][]string
+
+func headersOf(fields []Field) headerJSON {
+	if len(fields) == 0 {
+		return nil
+	}
+	h := make(headerJSON)
+	for _, f := range fields {
+		h[f.Name] = append(h[f.Name], f.Value)
+	}
+	return h
+}
+
+// Recipe returns the model as recipes in JSON. A recipe knows paths and what
+// they begin with, and no method: of routes that are one to it, the one with the
+// most requests is written, and the others are added to the notes.
+func (m *Model) Recipe(files *Files) []byte {
+	byPattern := make(map[string]*Route)
+	for _, r := range m.Routes {
+		pattern := recipePattern(r.Path)
+		if other := byPattern[pattern]; other == nil || other.N < r.N {
+			byPattern[pattern] = r
+		}
+	}
+	list := []recipeJSON{}
+	for _, r := range m.Routes {
+		pattern := recipePattern(r.Path)
+		if byPattern[pattern] != r {
+			m.Notes = append(m.Notes, fmt.Sprintf("a recipe has neither method nor key nor parameters within a path: %s is left out, since %s stands for %s", r.title(), byPattern[pattern].title(), pattern))
+			continue
+		}
+		list = append(list, r.recipe(pattern, files))
+	}
+	return indented(list)
+}
+
+func indented(value any) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "\t")
+	_ = encoder.Encode(value) // of plain values
+	return out.Bytes()
+}
+
+func (r *Route) title() string {
+	title := r.Method + " " + r.Path
+	for _, key := range r.Keys {
+		title += fmt.Sprintf(", %s=%s", key.Place, key.Value)
+	}
+	return title
+}
+
+// recipePattern returns the route of a recipe that a template comes closest to.
+func recipePattern(template string) string {
+	before, _, many := strings.Cut(template, "*")
+	if many {
+		return before + "*"
+	}
+	return template
+}
+
+func (r *Route) recipe(pattern string, files *Files) recipeJSON {
+	recipe := recipeJSON{Route: pattern, Headers: headersOf(r.Fields)}
+	switch b := r.Body; {
+	case b == nil:
+	case b.isRandom():
+		recipe.RandomContent = sizes(b.Random)
+	case files.Folder != "" && len(b.Text) > longestInline || !utf8.Valid(b.Text) || bytes.Contains(b.Text, []byte("<<")):
+		recipe.BodyFile = files.add(r.Name, b.Text)
+	default:
+		recipe.Body = text(string(b.Text))
+	}
+	for _, s := range r.Stages {
+		stage := stageJSON{At: durationText(s.At)}
+		for i := range s.Outcomes {
+			o := &s.Outcomes[i]
+			outcome := outcomeJSON{Status: o.Status, Fault: o.Fault, First: o.First, Headers: headersOf(o.Fields), Latency: o.Latency}
+			if outcome.Status == 0 {
+				outcome.Status = 200
+			}
+			if o.Latency == "0" {
+				outcome.Latency = ""
+			}
+			if o.First == "" && i < len(s.Outcomes)-1 {
+				outcome.Percent = json.Number(share(o.Percent))
+			}
+			if b := o.Body; b != nil && b.isRandom() {
+				outcome.Body = text(fmt.Sprintf("<<%db>>", b.Random[1]))
+			} else if b != nil {
+				outcome.Body = text(string(b.Text))
+			}
+			stage.Outcomes = append(stage.Outcomes, outcome)
+		}
+		recipe.Stages = append(recipe.Stages, stage)
+	}
+	return recipe
+}
+
+func text(s string) *string { return &s }
+
+type mappingJSON struct {
+	Name     string       `json:"name"`
+	Priority int          `json:"priority"`
+	Request  requestJSON  `json:"request"`
+	Response responseJSON `json:"response"`
+}
+
+type requestJSON struct {
+	Method          string                       `json:"method"`
+	URLPath         string                       `json:"urlPath,omitempty"`
+	URLPathPattern  string                       `json:"urlPathPattern,omitempty"`
+	QueryParameters map[string]map[string]string `json:"queryParameters,omitempty"`
+	Headers         map[string]map[string]string `json:"headers,omitempty"`
+	BodyPatterns    []map[string]any             `json:"bodyPatterns,omitempty"`
+}
+
+type responseJSON struct {
+	Status  int        `json:"status"`
+	Headers headerJSON `json:"headers,omitempty"`
+	Body    string     `json:"body,omitempty"`
+	File    string     `json:"bodyFileName,omitempty"`
+	Fault   string     `json:"fault,omitempty"`
+	Delay   any        `json:"delayDistribution,omitempty"`
+}
+
+// WireMock returns the model as stub mappings. A mapping has one response, so
+// that the most frequent one is written, and the others are added to the notes.
+func (m *Model) WireMock(files *Files) []byte {
+	list := []mappingJSON{}
+	for _, r := range m.Routes {
+		list = append(list, m.mapping(r, files))
+	}
+	return indented(map[string]any{"mappings": list})
+}
+
+func (m *Model) mapping(r *Route, files *Files) mappingJSON {
+	out := mappingJSON{Name: r.title(), Priority: 5 + strings.Count(r.Path, "*"), Request: requestJSON{Method: r.Method}}
+	if len(r.Keys) > 0 {
+		out.Priority = 1
+	}
+	if strings.Contains(r.Path, "*") {
+		_, pattern, _ := strings.Cut(pathMatcher(r.Path), " ")
+		out.Request.URLPathPattern = strings.Trim(pattern, "`^$")
+	} else {
+		out.Request.URLPath = r.Path
+	}
+	for _, key := range r.Keys {
+		equal := map[string]string{"equalTo": key.Value}
+		switch key.Place.In {
+		case "query":
+			out.Request.QueryParameters = map[string]map[string]string{key.Place.Name: equal}
+		case "header":
+			out.Request.Headers = map[string]map[string]string{key.Place.Name: equal}
+		case "body":
+			out.Request.BodyPatterns = append(out.Request.BodyPatterns, map[string]any{
+				"matchesJsonPath": map[string]string{"expression": "$['" + key.Place.Name + "']", "equalTo": key.Value},
+			})
+		default:
+			out.Request.BodyPatterns = append(out.Request.BodyPatterns, map[string]any{"contains": key.Place.Name + "=" + key.Value})
+		}
+	}
+	most, others := 0, 0
+	var best *Outcome
+	for i := range r.Stages {
+		for j := range r.Stages[i].Outcomes {
+			others++
+			if o := &r.Stages[i].Outcomes[j]; o.N > most {
+				best, most = o, o.N
+			}
+		}
+	}
+	if others > 1 {
+		m.Notes = append(m.Notes, fmt.Sprintf("a mapping has one response: of %s the %d with status %d are written, and neither %d others nor when they came", r.title(), most, best.Status, others-1))
+	}
+	out.Response = responseJSON{Status: max(best.Status, 200), Headers: headersOf(slices.Concat(r.Fields, best.Fields))}
+	switch fault, _, _ := strings.Cut(best.Fault, " "); fault {
+	case "reset":
+		out.Response.Fault = "CONNECTION_RESET_BY_PEER"
+	case "empty", "hang":
+		out.Response.Fault = "EMPTY_RESPONSE"
+	}
+	b := best.Body
+	if b == nil {
+		b = r.Body
+	}
+	switch {
+	case b == nil || out.Response.Fault != "":
+	case b.isRandom():
+		m.Notes = append(m.Notes, "a mapping has no random text: the body of "+r.title()+" is left out")
+	case files.Folder != "" && len(b.Text) > longestInline:
+		out.Response.File = strings.TrimPrefix(strings.TrimPrefix(files.add(r.Name, b.Text), files.Folder), "/")
+	default:
+		out.Response.Body = string(b.Text)
+	}
+	if median, sigma, ok := lognormalOf(best.Latency); ok {
+		out.Response.Delay = map[string]any{"type": "lognormal", "median": median, "sigma": sigma}
+	}
+	return out
+}

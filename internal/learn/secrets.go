@@ -1,0 +1,106 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// secretName are names of fields and members whose values are never written down.
+var secretName = regexp.MustCompile(`(?i)(token|secret|passw|api[-_]?key|session|authorization|credential|csrf|xsrf|signature)`)
+
+// secretValue are values that look like a token wherever they stand: a JWT, or
+// 32 and more letters and digits in a row.
+var secretValue = regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]*|[A-Za-z0-9_\-+/]{32,}={0,2}`)
+
+// secretMember is a member of JSON with a name of those above and a text.
+var secretMember = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"\s*:\s*"((?:[^"\\]|\\.)*)"`)
+
+const redacted = "REDACTED" // what a recorder leaves in place of a value
+
+// maskField returns a value of a header field without what is secret in it.
+func maskField(name, value []byte) []byte {
+	switch {
+	case string(value) == redacted:
+		return value
+	case strings.EqualFold(string(name), "Set-Cookie"):
+		pair, attributes, more := bytes.Cut(value, []byte{';'})
+		cookie, secret, _ := bytes.Cut(pair, []byte{'='})
+		out := append(bytes.Clone(cookie), '=')
+		out = append(out, mask(secret)...)
+		if more {
+			out = append(out, withoutExpiry(attributes)...)
+		}
+		return out
+	case secretName.Match(name):
+		return mask(value)
+	}
+	return value
+}
+
+// withoutExpiry returns the attributes of a cookie, each with its semicolon, but
+// for the moment at which it ends.
+func withoutExpiry(attributes []byte) (out []byte) {
+	for attribute := range bytes.SplitSeq(attributes, []byte{';'}) {
+		if !bytes.HasPrefix(bytes.ToLower(bytes.TrimSpace(attribute)), []byte("expires=")) {
+			out = append(append(out, ';'), attribute...)
+		}
+	}
+	return out
+}
+
+func mask(secret []byte) []byte {
+	if string(secret) == redacted {
+		return secret
+	}
+	return bytes.Repeat([]byte{'x'}, len(secret))
+}
+
+// maskBody returns a body in which what looks secret is as many x, and the names
+// of what was replaced.
+func maskBody(body []byte) (masked []byte, names []string) {
+	note := func(name string) {
+		for _, known := range names {
+			if known == name {
+				return
+			}
+		}
+		names = append(names, name)
+	}
+	masked = secretMember.ReplaceAllFunc(body, func(member []byte) []byte {
+		parts := secretMember.FindSubmatchIndex(member)
+		name, value := member[parts[2]:parts[3]], member[parts[4]:parts[5]]
+		if !secretName.Match(name) || len(value) < 4 || string(value) == redacted {
+			return member
+		}
+		note(string(name))
+		out := bytes.Clone(member)
+		copy(out[parts[4]:parts[5]], mask(value))
+		return out
+	})
+	masked = secretValue.ReplaceAllFunc(masked, func(value []byte) []byte {
+		if !looksRandom(value) {
+			return value
+		}
+		note("what looks like a token")
+		return mask(value)
+	})
+	return masked, names
+}
+
+// looksRandom reports whether letters and digits are mixed as no word has them.
+func looksRandom(value []byte) bool {
+	digits, letters := 0, 0
+	for _, c := range value {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+			letters++
+		}
+	}
+	return digits >= 4 && letters >= 4
+}

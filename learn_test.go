@@ -1,0 +1,117 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rehearsal
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+)
+
+// TestMain is the caddy command where a test asks for it.
+func TestMain(m *testing.M) {
+	caddytest.BecomeCaddy()
+	os.Exit(m.Run())
+}
+
+// conversationsOfShop writes a recording of a shop with an outage of a minute.
+func conversationsOfShop(t *testing.T) string {
+	t.Helper()
+	var e recording.Encoder
+	var data []byte
+	add := func(at time.Duration, method, target string, status int, took time.Duration, header, body string) {
+		data = e.Append(data, &recording.Request{
+			Method: []byte(method), URI: []byte(target), Host: []byte("shop.test"), Headers: []byte("Host: shop.test\r\n"), Remote: []byte("10.0.0.1:1"),
+			TimeNS: 1_800_000_000_000_000_000 + int64(at),
+			Response: &recording.Response{
+				Status: status, DurationNS: int64(took), Headers: []byte("Content-Type: application/json\r\n" + header), Body: []byte(body), BodySize: uint64(len(body)),
+			},
+		})
+	}
+	for i := range 3_600 {
+		at := time.Duration(i) * 50 * time.Millisecond
+		took := time.Duration(20+i*7919%50) * time.Millisecond
+		if down := at >= time.Minute && at < 2*time.Minute; down && i%4 > 0 {
+			add(at, "GET", fmt.Sprintf("/items/%d?ts=%d", i%100, i), 503, 2*took, "Retry-After: 1\r\n", `{"error": "overloaded"}`)
+		} else {
+			add(at, "GET", fmt.Sprintf("/items/%d?ts=%d", i%100, i), 200, took, "", fmt.Sprintf(`{"item": %d, "name": "kettle"}`, i%100))
+		}
+		if i%10 == 0 {
+			add(at, "POST", "/orders", 201, took, "", `{"order": 1}`)
+		}
+	}
+	name := filepath.Join(t.TempDir(), "shop.fbf")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// learnFrom runs the command, and returns what it wrote and its exit status.
+func learnFrom(t *testing.T, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, errs strings.Builder
+	cmd := caddytest.Command(t, append([]string{"replay", "learn"}, args...)...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if _, failed := err.(*exec.ExitError); err != nil && !failed { //nolint:errorlint // as it is returned
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestLearn learns from a recording in every form, loads what was learned, and
+// holds the grade to be what it should.
+func TestLearn(t *testing.T) {
+	shop := conversationsOfShop(t)
+	text, grade, status := learnFrom(t, "--fail", "match>=0.99", "--fail", "mix<0.05", "--fail", "ks<0.3", shop)
+	if status != 0 || !strings.Contains(grade, "match 1.0000") || strings.Contains(grade, "{") {
+		t.Errorf("status %d:\n%s\n%s", status, grade, text)
+	}
+	if again, _, _ := learnFrom(t, shop); again != text {
+		t.Errorf("learned twice, it is\n%s\nand\n%s", text, again)
+	}
+	if formatted := string(caddyfile.Format([]byte(text))); formatted != text {
+		t.Errorf("caddy fmt would make of it\n%s\nit is\n%s", formatted, text)
+	}
+	for _, want := range []string{"path_regexp ^/items/[^/]+$", "path /orders", "stage 1m {", "stage 2m {", "# n=1,200", "outcome 503", "header Retry-After 1", "p50=", "p99=", "n=900"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	addr := caddytest.Addr(t)
+	caddytest.Run(t, strings.Replace(text, ":8080 {", "http://"+addr+" {", 1))
+	for path, want := range map[string]string{"/items/7": `200 {"item": 0, "name": "kettle"}`, "/none": "404 not in the recording"} {
+		if got := asked(t, http.DefaultClient, "HTTP/1.1", "GET", "http://"+addr+path, ""); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+	for _, form := range []string{"recipe", "wiremock"} {
+		file := filepath.Join(t.TempDir(), "learned.json")
+		_, grade, status := learnFrom(t, "--as", form, "-o", file, "--fail", "match>=0.99", shop)
+		if status != 0 || !strings.Contains(grade, "graded by 3960 requests") {
+			t.Errorf("%s: status %d:\n%s", form, status, grade)
+		}
+		option := map[string]string{"recipe": "simulator * " + file, "wiremock": "simulator {\nmappings " + file + "\n}"}[form]
+		if err := caddytest.Validate("http://" + addr + " {\n" + option + "\n}\n"); err != nil {
+			t.Errorf("%s: %v", form, err)
+		}
+	}
+	if _, grade, status := learnFrom(t, "--fail", "match>1", shop); status != 4 || !strings.Contains(grade, "failed: match>1") {
+		t.Errorf("status %d:\n%s", status, grade)
+	}
+	if _, errs, status := learnFrom(t, "--fail", "p99<1s", shop); status != 1 || !strings.Contains(errs, "expected match, mix or ks") {
+		t.Errorf("status %d:\n%s", status, errs)
+	}
+}

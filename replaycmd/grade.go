@@ -1,0 +1,276 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/learn"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+)
+
+const simulatorModule = "http.handlers.simulator"
+
+// canGrade reports whether this build has a simulator.
+func canGrade() bool {
+	_, err := caddy.GetModule(simulatorModule)
+	return err == nil
+}
+
+// grade is what comes of giving the requests of a recording to the simulator
+// that was learned of it. The simulator takes no time meanwhile: for each number
+// of a stage there is a copy that stays in it and has no latencies. Latencies are
+// compared apart, as the file has them.
+type grade struct {
+	learning *learning
+	learner  *learn.Learner
+	model    *learn.Model
+	options  learn.Options
+	stages   map[int]caddyhttp.Handler
+	release  []context.CancelFunc
+
+	all, matched int64
+	routes       map[*learn.Route]*routeGrade
+}
+
+type routeGrade struct {
+	n, matched     int64
+	recorded, made map[string]int64 // by status; broken ones under one word
+}
+
+func newGrade(l *learning, learner *learn.Learner, model *learn.Model, options learn.Options) *grade {
+	return &grade{
+		learning: l, learner: learner, model: model, options: options,
+		stages: make(map[int]caddyhttp.Handler), routes: make(map[*learn.Route]*routeGrade),
+	}
+}
+
+// add gives one request to the learned simulator.
+func (g *grade) add(r *recording.Request) error {
+	if r.Response == nil {
+		return nil
+	}
+	recorded, fault, whole := learn.Happened(r.Response)
+	route := g.model.Route(r)
+	if !whole {
+		return nil
+	}
+	g.all++
+	if route == nil {
+		return nil
+	}
+	handler, err := g.stage(g.model.StageAt(route, r.TimeNS, g.options.Speed))
+	if err != nil {
+		return err
+	}
+	status, body, broken := ask(handler, r)
+	of := g.routes[route]
+	if of == nil {
+		of = &routeGrade{recorded: make(map[string]int64), made: make(map[string]int64)}
+		g.routes[route] = of
+	}
+	of.n++
+	of.recorded[word(recorded, fault != "")]++
+	of.made[word(status, broken)]++
+	if route.Has(status, broken, body) {
+		of.matched++
+		g.matched++
+	}
+	return nil
+}
+
+func word(status int, broken bool) string {
+	if broken {
+		return "broken"
+	}
+	return strconv.Itoa(status)
+}
+
+// ask returns what a handler responds to a recorded request.
+func ask(handler caddyhttp.Handler, recorded *recording.Request) (status int, body []byte, broken bool) {
+	target := string(recorded.URI)
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		return 0, nil, true
+	}
+	left, leave := context.WithCancel(context.Background())
+	leave() // so that what hangs ends at once
+	r := (&http.Request{
+		Method: string(recorded.Method), URL: u, RequestURI: target, Host: string(recorded.Host), RemoteAddr: string(recorded.Remote),
+		Proto: "HTTP/2.0", ProtoMajor: 2, Header: make(http.Header), // a stream that is broken off has no connection
+		Body: io.NopCloser(bytes.NewReader(recorded.Body)), ContentLength: int64(len(recorded.Body)),
+	}).WithContext(left)
+	for name, value := range recording.EachField(recorded.Headers) {
+		if !strings.EqualFold(string(name), "Host") {
+			r.Header.Add(string(name), string(value))
+		}
+	}
+	w := httptest.NewRecorder()
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, new(caddyhttp.Server))
+	defer func() {
+		if value := recover(); value != nil {
+			if value != http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
+				panic(value)
+			}
+			broken = true
+		}
+	}()
+	if err := handler.ServeHTTP(w, r); err != nil {
+		failed, _ := errors.AsType[caddyhttp.HandlerError](err)
+		return failed.StatusCode, nil, false
+	}
+	return w.Code, w.Body.Bytes(), false
+}
+
+// stage returns the simulator that stays in the stages of a number.
+func (g *grade) stage(number int) (caddyhttp.Handler, error) {
+	if handler := g.stages[number]; handler != nil {
+		return handler, nil
+	}
+	routes, err := g.routesOf(number)
+	if err != nil {
+		return nil, err
+	}
+	quiet := &caddy.Config{
+		Admin:   &caddy.AdminConfig{Disabled: true},
+		Logging: &caddy.Logging{Logs: map[string]*caddy.CustomLog{caddy.DefaultLoggerName: {BaseLog: caddy.BaseLog{Level: "ERROR"}}}},
+	}
+	base, err := caddy.ProvisionContext(quiet)
+	if err != nil {
+		return nil, err
+	}
+	ctx, release := caddy.NewContext(base)
+	g.release = append(g.release, release)
+	var list caddyhttp.RouteList
+	if err := json.Unmarshal(routes, &list); err != nil {
+		return nil, err
+	}
+	if err := list.Provision(ctx); err != nil {
+		return nil, fmt.Errorf("what was learned does not load: %w", err)
+	}
+	nobody := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return caddyhttp.Error(http.StatusNotFound, nil) })
+	handler := list.Compile(nobody)
+	g.stages[number] = handler
+	return handler, nil
+}
+
+// routesOf returns the routes of Caddy that stand for the learned file, in JSON.
+func (g *grade) routesOf(number int) ([]byte, error) {
+	name := fmt.Sprintf("grading_%d", number)
+	text := formOf(g.learning.form, name, g.model.Only(number), new(learn.Files))
+	simulator := map[string]any{"name": name}
+	switch g.learning.form {
+	case formRecipe:
+		simulator["recipes"] = json.RawMessage(text)
+	case formWireMock:
+		simulator["mappings"] = json.RawMessage(text)
+	default:
+		config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt(text, map[string]any{"filename": "learned"})
+		if err != nil {
+			return nil, fmt.Errorf("what was learned does not load: %w", err)
+		}
+		var parsed struct {
+			Apps struct {
+				HTTP struct {
+					Servers map[string]struct{ Routes json.RawMessage }
+				}
+			}
+		}
+		err = json.Unmarshal(config, &parsed)
+		return parsed.Apps.HTTP.Servers["srv0"].Routes, err
+	}
+	return json.Marshal([]any{map[string]any{"handle": []any{caddyconfig.JSONModuleObject(simulator, "handler", "simulator", nil)}}})
+}
+
+// figures returns what conditions are about.
+func (g *grade) figures() map[string]float64 {
+	figures := map[string]float64{"match": float64(g.matched) / float64(max(g.all, 1))}
+	for route, of := range g.routes {
+		figures["mix"] = max(figures["mix"], of.mix())
+		figures["ks"] = max(figures["ks"], g.learner.Distance(g.model, route, g.options))
+	}
+	return figures
+}
+
+// mix returns half the sum of the differences between the shares of statuses.
+func (r *routeGrade) mix() (sum float64) {
+	for status, n := range r.recorded {
+		if d := float64(n-r.made[status]) / float64(r.n); d > 0 {
+			sum += d
+		}
+	}
+	return sum
+}
+
+// print writes the grade, and ends the simulators.
+func (g *grade) print(w io.Writer) {
+	for _, release := range g.release {
+		release()
+	}
+	fmt.Fprintf(w, "graded by %d requests: match %.4f\n", g.all, float64(g.matched)/float64(max(g.all, 1)))
+	fmt.Fprintf(w, "%10s %8s %8s %8s  %s\n", "REQUESTS", "MATCH", "MIX", "KS", "ROUTE")
+	routes := slices.Clone(g.model.Routes)
+	slices.SortStableFunc(routes, func(a, b *learn.Route) int { return cmp.Compare(b.N, a.N) })
+	for _, route := range routes {
+		if of := g.routes[route]; of != nil {
+			fmt.Fprintf(w, "%10d %8.4f %8.4f %8.4f  %s\n", of.n, float64(of.matched)/float64(of.n), of.mix(),
+				g.learner.Distance(g.model, route, g.options), route.Name)
+		}
+	}
+}
+
+// judge reports whether all conditions hold, and writes those that do not.
+func (g *grade) judge(w io.Writer, conditions []gradeCondition) bool {
+	figures, ok := g.figures(), true
+	for _, c := range conditions {
+		if got := figures[c.figure]; !c.holds(got) {
+			fmt.Fprintf(w, "failed: %s, it is %.4f\n", c.text, got)
+			ok = false
+		}
+	}
+	return ok
+}
+
+// gradeCondition is what has to hold of a grade.
+type gradeCondition struct {
+	text, figure string
+	holds        func(float64) bool
+}
+
+// parseGradeCondition reads a figure, <, <=, > or >=, and a number.
+func parseGradeCondition(text string) (gradeCondition, error) {
+	compact := strings.ReplaceAll(text, " ", "")
+	at := strings.IndexAny(compact, "<>")
+	if at < 0 {
+		return gradeCondition{}, fmt.Errorf("'%s' is not a condition: expected one like match>=0.95", text)
+	}
+	c := gradeCondition{text: compact, figure: compact[:at]}
+	if c.figure != "match" && c.figure != "mix" && c.figure != "ks" {
+		return c, fmt.Errorf("'%s' is not a condition: there is no figure '%s': expected match, mix or ks", text, c.figure)
+	}
+	rest, orEqual := strings.CutPrefix(compact[at+1:], "=")
+	limit, err := strconv.ParseFloat(rest, 64)
+	if err != nil {
+		return c, fmt.Errorf("'%s' is not a condition: '%s' is not a number", text, rest)
+	}
+	less := compact[at] == '<'
+	c.holds = func(got float64) bool { return got == limit && orEqual || got < limit && less || got > limit && !less }
+	return c, nil
+}
