@@ -19,12 +19,6 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
-// TestMain is the caddy command where a test asks for it.
-func TestMain(m *testing.M) {
-	caddytest.BecomeCaddy()
-	os.Exit(m.Run())
-}
-
 // conversationsOfShop writes a recording of a shop with an outage of a minute.
 func conversationsOfShop(t *testing.T) string {
 	t.Helper()
