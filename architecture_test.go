@@ -38,6 +38,7 @@ var pure = []string{
 	"internal/wiremock",
 	"replaycmd/internal/chart",
 	"replaycmd/internal/edit",
+	"replaycmd/internal/follow",
 	"replaycmd/internal/report",
 	"replaycmd/internal/schedule",
 	"replaycmd/internal/source",
@@ -65,6 +66,7 @@ var knowsHTTP = map[string]string{
 	"internal/wiremock":            "http.Header, cookies and methods of requests, and the texts of status codes",
 	"replaycmd/internal/report":    "as internal/coding",
 	"replaycmd/internal/edit":      "as internal/coding",
+	"replaycmd/internal/follow":    "as internal/coding",
 	"replaycmd/internal/timeshift": "as internal/coding",
 }
 

@@ -12,8 +12,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
+	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/edit"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/follow"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
@@ -22,24 +25,44 @@ import (
 
 // changing is how requests differ from their records as they are sent.
 type changing struct {
-	shift *timeshift.Shifter // nil: times stay
+	shift  *timeshift.Shifter    // nil: times stay
+	follow *follow.Conversations // nil: they are not followed
+	pass   func() int            // of the recording that the last record is of
 }
+
+// follows reports whether conversations are followed.
+func (c *changing) follows() bool { return c != nil && c.follow != nil }
 
 // changer makes the requests of one sender.
 type changer struct {
 	*changing
 	rewriter *send.Rewriter
+	target   int
 	draft    edit.Draft
 	message  send.Message
+
+	response *http1.Capture // of conversations that are followed
+	maxBody  int            // of it that others want
+	reader   conversation.Reader
 }
 
-// newChanger returns what makes the requests of one more sender, nil if they go
-// as they were recorded.
-func (d *delivery) newChanger() *changer {
+// maxAnswer is how many bytes of the body of an answer are looked into.
+const maxAnswer = 1 << 20
+
+// newChanger returns what makes the requests of one more sender to a target, nil
+// if they go as they were recorded.
+func (d *delivery) newChanger(target int, client *send.Client) *changer {
 	if d.changing == nil {
 		return nil
 	}
-	return &changer{changing: d.changing, rewriter: &d.rewriter}
+	c := &changer{changing: d.changing, rewriter: &d.rewriter, target: target}
+	if d.changing.follows() {
+		if client.Capture == nil {
+			client.Capture = new(http1.Capture)
+		}
+		c.response, c.maxBody = client.Capture, client.Capture.MaxBody
+	}
+	return c
 }
 
 // write returns the request that is sent of a message: its own if nothing in it
@@ -47,24 +70,52 @@ func (d *delivery) newChanger() *changer {
 func (c *changer) write(m *message, start schedule.Start) (*send.Message, error) {
 	r := &m.record.Request
 	c.draft.Begin(r)
-	c.move(r, start.At.Add(start.Due-start.Started))
+	c.move(r, start.At.Add(start.Due-start.Started), m.step)
+	if m.step != nil {
+		m.step.Change(&c.draft, c.target)
+		c.response.MaxBody = c.maxBody
+		if m.step.Produces() {
+			c.response.MaxBody = max(c.maxBody, maxAnswer)
+		}
+	}
 	if !c.draft.Changed() {
 		return &m.Message, nil
 	}
 	return &c.message, c.rewriter.Write(&c.message, c.draft.Request())
 }
 
-// move moves the times of a request to when it is due.
-func (c *changer) move(r *recording.Request, due time.Time) {
-	if c.shift != nil && r.TimeNS != 0 {
-		c.shift.Shift(&c.draft, time.Unix(0, r.TimeNS), due, nil)
+// move moves the times of a request to when it is due, but for those within
+// values that it has of answers.
+func (c *changer) move(r *recording.Request, due time.Time, step *follow.Step) {
+	if c.shift == nil || r.TimeNS == 0 {
+		return
+	}
+	var keep []string
+	if step != nil {
+		keep = step.Olds()
+	}
+	c.shift.Shift(&c.draft, time.Unix(0, r.TimeNS), due, keep)
+}
+
+// answered takes what became of a request.
+func (c *changer) answered(step *follow.Step, response *send.Response, err error) {
+	if err != nil {
+		step.Failed(c.target, response.Ended)
+		return
+	}
+	answer := recording.Response{
+		Status: response.Status, Headers: fieldLines(c.response.Head), Body: c.response.Body, BodySize: uint64(response.BodySize),
+	}
+	step.Answered(c.target, &c.reader, &answer, response.Ended)
+	if cap(c.response.Body) > maxCaptureKept && c.maxBody == 0 {
+		c.response.Body = nil
 	}
 }
 
 // moved returns a request with its times moved to one, valid until the next call.
 func (c *changer) moved(r *recording.Request, now time.Time) *recording.Request {
 	c.draft.Begin(r)
-	c.move(r, now)
+	c.move(r, now, nil)
 	return c.draft.Request()
 }
 
@@ -119,7 +170,7 @@ func (p *params) checkTiming(args []string) error {
 
 // changing returns how requests differ from their records, nil if they don't.
 func (p *params) changing() *changing {
-	if p.shift == nil {
+	if p.shift == nil && p.followed == nil {
 		return nil
 	}
 	return &changing{shift: p.shift}

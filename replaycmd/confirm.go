@@ -45,6 +45,9 @@ func (c *comparison) askAgain(ctx context.Context, d *delivery) error {
 	case ctx.Err() != nil:
 		c.notAsked("anything: the run was interrupted")
 		return nil
+	case d.changing.follows():
+		c.notAsked("anything: what requests have of earlier answers is gone")
+		return nil
 	case c.old == fromRecords && c.self:
 		c.notAsked("anything: the old system is there as recorded responses only")
 		return nil
@@ -126,7 +129,7 @@ func (c *confirmation) load(ctx context.Context, asks [][]tally.Ask) error {
 		}
 	}
 	size := 0
-	changer := c.delivery.newChanger()
+	changer := c.delivery.newChanger(0, nil)
 	err := c.again.each(ctx, func(r *recording.Request) error {
 		id := c.again.id(r)
 		if !wanted[id] {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/follow"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
@@ -56,6 +57,7 @@ type message struct {
 
 	number int64          // of the record, unless every target has its own pace
 	record recording.Copy // for consumers, and for those that change it
+	step   *follow.Step   // nil: conversations are not followed
 }
 
 // maxMessageKept is the memory beyond which a message isn't kept for another.
@@ -63,6 +65,7 @@ const maxMessageKept = 1 << 20
 
 // shrink lets go of much memory.
 func (m *message) shrink() {
+	m.step = nil
 	if m.size() > maxMessageKept {
 		*m = message{}
 	}
@@ -75,6 +78,7 @@ func (d *delivery) prepare() {
 	d.run = schedule.Run[message]{
 		Next: d.next, Size: (*message).size, Same: d.ownPace(), Schedule: d.schedule,
 		Connections: d.connections, Requests: d.requests, Duration: d.duration, StopReading: d.stopReading,
+		Holding: d.changing.follows(),
 	}
 	for i, target := range d.targets {
 		var rows func(report.Row)
@@ -116,6 +120,9 @@ func (d *delivery) next(m *message) (recordedNS int64, err error) {
 		m.written = true
 		if d.capturing.needed() || d.changing != nil {
 			d.capturing.keep(m, record, d.same)
+		}
+		if d.changing.follows() {
+			m.step = d.changing.follow.Next(record, d.changing.pass())
 		}
 	}
 	if !d.ownPace() {
@@ -198,12 +205,35 @@ func (l *line) NewSender(ctx context.Context) schedule.Sender[message] {
 	if s.exchange = l.delivery.capturing.newExchange(l.number); s.exchange != nil {
 		s.client.Capture = s.exchange.response
 	}
-	s.changer = l.delivery.newChanger()
+	s.changer = l.delivery.newChanger(l.number, s.client)
 	return s
 }
 
 // Skip counts a request that was due at a time and is not started.
-func (l *line) Skip(_ *message, due time.Duration) { l.collector.AddUnsent(due) }
+func (l *line) Skip(m *message, due time.Duration) {
+	l.collector.AddUnsent(due)
+	if m.step != nil {
+		m.step.Failed(l.number, time.Now())
+	}
+}
+
+// Check decides whether a message can be sent, or waits for the answer to another.
+// One that needs what was in no answer is counted and not sent.
+func (l *line) Check(m *message, again func()) (schedule.Decision, time.Duration) {
+	verdict, due := m.step.Check(l.number, again)
+	switch verdict {
+	case follow.Wait:
+		return schedule.Hold, 0
+	case follow.Unlinked:
+		l.collector.AddUnlinked(l.delivery.run.Elapsed(), m.class)
+		return schedule.Drop, 0
+	case follow.Send:
+	}
+	if due.IsZero() {
+		return schedule.Go, 0
+	}
+	return schedule.Go, due.Sub(l.delivery.run.Began())
+}
 
 // sender is one connection of a line.
 type sender struct {
@@ -217,7 +247,7 @@ type sender struct {
 // Send sends a message and counts what became of it.
 func (s *sender) Send(m *message, start schedule.Start) {
 	sample := report.Sample{
-		Due: start.Due, Started: start.Started, Busy: start.Busy, Class: m.class, Truncated: m.Truncated,
+		Due: start.Due, Started: start.Started, Busy: start.Busy, Waited: start.Waited, Class: m.class, Truncated: m.Truncated,
 	}
 	response, outgoing, err := send.Response{Ended: start.At}, &m.Message, m.bad
 	if err == nil && s.changer != nil {
@@ -234,6 +264,9 @@ func (s *sender) Send(m *message, start schedule.Start) {
 		if err == nil {
 			sample.Status, sample.Sent, sample.Received = response.Status, response.Sent, response.Received
 		}
+	}
+	if m.step != nil {
+		s.changer.answered(m.step, &response, err)
 	}
 	if s.exchange != nil {
 		s.pass(m, start, &response, err)

@@ -26,6 +26,7 @@ type params struct {
 	selection
 	comparing
 	timing
+	conversing
 	flags *pflag.FlagSet
 
 	targets []send.Target
@@ -107,6 +108,7 @@ func (p *params) define(flags *pflag.FlagSet) {
 
 	p.comparing.define(flags)
 	p.timing.define(flags)
+	p.conversing.define(flags)
 
 	flags.Var(single(&p.by, "path|method|status", report.ParseBy).once(), "by", "Report classes of requests as well")
 	defineReports(flags, &p.reports, &p.conditions, &p.baseline)

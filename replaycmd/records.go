@@ -21,6 +21,7 @@ type records struct {
 	progress func() (done, size int64) // nil if that is not known
 	url      *source.URL               // nil unless they come from one
 	filter   *source.Filter            // of the first round; nil for a URL
+	round    func() int                // how often they have begun again
 }
 
 // open opens what the arguments name and leaves out what isn't selected.
@@ -58,8 +59,12 @@ func (s *selection) open(ctx context.Context, args []string, stdin io.Reader, lo
 		}
 		return filter, nil
 	}
+	r.round = func() int { return 0 }
 	if loop {
-		r.Source, err = source.NewLoop(begin)
+		var l *source.Loop
+		if l, err = source.NewLoop(begin); err == nil {
+			r.Source, r.round = l, l.Round
+		}
 	} else {
 		r.Source, err = begin()
 	}

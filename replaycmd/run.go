@@ -62,6 +62,9 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 		err = p.describe(ctx, report.Escaping(cmd.OutOrStdout()), records, plan, notes.note)
 		return records.incomplete(notes, err)
 	}
+	if err := p.findLinks(ctx, args, cmd.InOrStdin(), notes.note); err != nil {
+		return exitNotStarted, beforeStart(err)
+	}
 	var compared *comparison
 	if p.old != "" {
 		if compared, err = p.newComparison(ctx, &plan, args, cmd.InOrStdin()); err != nil {
@@ -136,6 +139,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 		finishRecording = func() error { return k.finish(notes.note) }
 	}
 	compared.join(d)
+	p.followIn(d, records, plan)
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	if err := schedule.NewTimerWaiter().Wait(ctx, p.startAt); err != nil {
 		return exitNotStarted, errors.Join(errBeforeStart, outputs.close())
@@ -174,6 +178,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 	if err != nil {
 		return exitIncomplete, err
 	}
+	p.reportLinks(d, r, notes.note)
 	errRun = errors.Join(errRun, compared.finish(ctx, d, r, cmd.OutOrStdout()))
 	if p.baseline != nil {
 		r.SetBaseline(p.baseline)
@@ -239,6 +244,13 @@ func (p *params) status(r *report.Report, records *records, errRun error, shown 
 	if err := cmp.Or(errRun, p.unread(r)); err != nil {
 		return exitIncomplete, err
 	}
+	if !slices.ContainsFunc(p.conditions, report.Condition.OfUnlinked) {
+		for _, t := range r.Targets {
+			if t.Unlinked > 0 {
+				return exitIncomplete, fmt.Errorf("%s: %d of %d requests were not sent, since what they need was in no answer", t.Name, t.Unlinked, t.Requests+t.Unlinked)
+			}
+		}
+	}
 	if slices.ContainsFunc(p.conditions, report.Condition.OfErrors) {
 		return caddy.ExitCodeSuccess, nil
 	}
@@ -261,7 +273,7 @@ func (p *params) chosenBy() []string {
 
 // sentNothing reports whether no target had anything to answer.
 func sentNothing(r *report.Report) bool {
-	return !slices.ContainsFunc(r.Targets, func(t report.Target) bool { return t.Requests+t.Unsent > 0 })
+	return !slices.ContainsFunc(r.Targets, func(t report.Target) bool { return t.Requests+t.Unsent+t.Unlinked > 0 })
 }
 
 // unread returns an error if part of a recording could not be read.

@@ -19,6 +19,7 @@ type Sample struct {
 	Started time.Duration // when it started
 	Ended   time.Duration // when its response was complete, or failed
 	Busy    bool          // if it is late, that is for want of a free connection
+	Waited  bool          // if it is late, that is since it waited for the answer to another
 	Status  int           // of the response; 0: none came
 	Failure string        // the kind of failure for which none came, a constant
 	Class   int           // by what requests are told apart; -1: not at all
@@ -104,6 +105,20 @@ func (c *Collector) AddUnsent(due time.Duration) {
 	defer c.mu.Unlock()
 	c.totals.Unsent++
 	c.totals.timeline.at(due).due++
+}
+
+// AddUnlinked counts a request that was not sent, at a time and of a class, since
+// what it needs was in no answer.
+func (c *Collector) AddUnlinked(at time.Duration, class int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.totals.Unlinked++
+	if class >= 0 {
+		c.totals.class(class).Unlinked++
+	}
+	if c.totals.series != nil {
+		c.totals.series.at(at).Unlinked++
+	}
 }
 
 // collect takes in what batches still keep.

@@ -41,6 +41,7 @@ var operators = []struct {
 // ConditionHelp lists the figures that conditions are about.
 const ConditionHelp = `p50 … p99.9, max, any percentile   a duration: p99<250ms
 errors, late, 1xx … 5xx            a number or a share: errors<0.1%
+unlinked, with --links             the same: unlinked=0
 rate                               answers per second: rate>=450/s
 percentiles, with --compare        or times old's service time: p99<1.1x old
 percentiles, with --baseline       or times its service time: p99<1.1x baseline
@@ -89,7 +90,7 @@ func (c *Condition) parseLimit(text string) error {
 			return err
 		}
 		c.limit = float64(r)
-	case c.figure == "errors", c.figure == "late", isStatusClass(c.figure):
+	case c.figure == "errors", c.figure == "late", c.figure == "unlinked", isStatusClass(c.figure):
 		number, share := strings.CutSuffix(text, "%")
 		n, err := strconv.ParseFloat(number, 64)
 		if err != nil || !(n >= 0) || math.IsInf(n, 0) {
@@ -103,7 +104,7 @@ func (c *Condition) parseLimit(text string) error {
 		}
 		c.limit = float64(n)
 	default:
-		return fmt.Errorf("there is no figure '%s': expected a percentile like p99, max, errors, late, rate, 1xx to 5xx, diffs, unconfirmed or pairs", c.figure)
+		return fmt.Errorf("there is no figure '%s': expected a percentile like p99, max, errors, late, unlinked, rate, 1xx to 5xx, diffs, unconfirmed or pairs", c.figure)
 	}
 	return nil
 }
@@ -148,6 +149,10 @@ func isStatusClass(figure string) bool {
 	return len(figure) == 3 && figure[0] >= '1' && figure[0] <= '5' && figure[1:] == "xx"
 }
 
+// OfUnlinked reports whether the condition is about requests that were not sent,
+// since what they need was in no answer.
+func (c Condition) OfUnlinked() bool { return c.figure == "unlinked" }
+
 // OfErrors reports whether the condition is about errors.
 func (c Condition) OfErrors() bool { return c.figure == "errors" }
 
@@ -176,6 +181,9 @@ func (c Condition) Judge(t *Target) Check {
 	check.Value = strconv.FormatFloat(value, 'f', -1, 64)
 	if c.share {
 		requests := t.Requests + t.Unsent
+		if c.OfUnlinked() {
+			requests += t.Unlinked
+		}
 		if requests == 0 {
 			check.Value = "unknown, as nothing was sent"
 			return check
@@ -246,6 +254,8 @@ func (c Condition) count(t *Target) int64 {
 		return t.Errors + t.Unsent
 	case "late":
 		return t.Late + t.Unsent
+	case "unlinked":
+		return t.Unlinked
 	}
 	return t.StatusClass(int(c.figure[0] - '0'))
 }

@@ -41,6 +41,8 @@ type Report struct {
 	Differences []Difference `json:"differences,omitempty"` // theirs, the fields that count first
 
 	Baseline *Baseline `json:"baseline,omitempty"` // the earlier run that it is judged beside
+
+	Elsewhere []Elsewhere `json:"elsewhere,omitempty"` // what requests have that no answer had, where links were found
 }
 
 // Run is in words what was run.
@@ -56,7 +58,8 @@ type Target struct {
 	Name              string           `json:"name"`
 	URL               string           `json:"url"`
 	Requests          int64            `json:"requests"`
-	Unsent            int64            `json:"unsent"` // due, but not started
+	Unsent            int64            `json:"unsent"`   // due, but not started
+	Unlinked          int64            `json:"unlinked"` // not sent, since what they need was in no answer
 	Answers           int64            `json:"answers"`
 	Errors            int64            `json:"errors"`
 	ErrorsByKind      map[string]int64 `json:"errors_by_kind"`
@@ -72,10 +75,12 @@ type Target struct {
 	BytesReceived     int64            `json:"bytes_received"`
 	Latency           Latency          `json:"latency"`
 	Service           Latency          `json:"service"`
-	Late              int64            `json:"late"`      // started over 10 ms after they were due
-	LateBusy          int64            `json:"late_busy"` // of these, for want of a free connection
+	Late              int64            `json:"late"`         // started over 10 ms after they were due
+	LateBusy          int64            `json:"late_busy"`    // of these, for want of a free connection
+	LateWaiting       int64            `json:"late_waiting"` // of these, since they waited for the answer to another
 	Lateness          Latency          `json:"lateness"`
 	By                []Class          `json:"by,omitempty"`
+	Links             []Link           `json:"links,omitempty"`  // what became of each, if conversations were followed
 	TimelineSeconds   int64            `json:"timeline_seconds"` // that each moment of the timeline takes: 1, more in long runs
 	Timeline          []Moment         `json:"timeline"`
 }
@@ -100,6 +105,7 @@ type Class struct {
 	Name          string           `json:"name"`
 	Requests      int64            `json:"requests"`
 	Errors        int64            `json:"errors"`
+	Unlinked      int64            `json:"unlinked"`         // not sent, since what they need was in no answer
 	Status        map[string]int64 `json:"status,omitempty"` // responses by status code
 	StatusClasses map[string]int64 `json:"status_classes"`   // responses by "2xx" and the like
 	Latency       Latency          `json:"latency"`
@@ -169,13 +175,13 @@ func Read(data []byte) (*Report, error) {
 func newTarget(facts *Facts, result *Result) (t Target, err error) {
 	t = Target{
 		Name: result.Name, URL: result.URL,
-		Requests: result.Requests, Unsent: result.Unsent, Answers: result.Answered, Errors: result.Errors(),
+		Requests: result.Requests, Unsent: result.Unsent, Unlinked: result.Unlinked, Answers: result.Answered, Errors: result.Errors(),
 		ErrorsByKind: maps.Clone(result.Failures), Interrupted: result.Failures[Interrupted],
 		Status: make(map[string]int64), Truncated: result.Truncated,
 		ElapsedMS: ms(result.Elapsed()), RateAsked: facts.RateAsked,
 		Rate: result.perSecond(result.Requests, facts.RateAsked), AnswerRate: result.perSecond(result.Answered, facts.RateAsked),
 		ConnectionsOpened: result.Connections, BytesSent: result.Sent, BytesReceived: result.Received,
-		Late: result.Late, LateBusy: result.LateBusy,
+		Late: result.Late, LateBusy: result.LateBusy, LateWaiting: result.LateWaiting,
 		TimelineSeconds: result.timeline.seconds(), Timeline: result.timeline.moments(),
 	}
 	delete(t.ErrorsByKind, Interrupted)
@@ -211,7 +217,7 @@ func newClasses(facts *Facts, totals *Totals) ([]Class, error) {
 			return nil, err
 		}
 		class := Class{
-			Name: name, Requests: c.Requests, Errors: c.Errors,
+			Name: name, Requests: c.Requests, Errors: c.Errors, Unlinked: c.Unlinked,
 			Status: make(map[string]int64), StatusClasses: make(map[string]int64), Latency: latency,
 		}
 		for status, n := range c.Status {

@@ -318,7 +318,7 @@ func TestCSV(t *testing.T) {
 	if got := lines[1][15]; got != "5.000" {
 		t.Errorf("the longest is %s ms", got)
 	}
-	if got := lines[2][12:]; !slices.Equal(got, []string{"", "", "", ""}) {
+	if got := lines[2][12:16]; !slices.Equal(got, []string{"", "", "", ""}) {
 		t.Errorf("a second without an answer has %v", got)
 	}
 	failing := newCSV(broken{}, []string{"a"})

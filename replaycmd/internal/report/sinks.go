@@ -88,7 +88,7 @@ type csvSink struct {
 
 var columns = []string{
 	"second", "target", "requests", "errors", "1xx", "2xx", "3xx", "4xx", "5xx", "late",
-	"bytes_sent", "bytes_received", "p50_ms", "p90_ms", "p99_ms", "max_ms",
+	"bytes_sent", "bytes_received", "p50_ms", "p90_ms", "p99_ms", "max_ms", "unlinked",
 }
 
 func newCSV(w io.Writer, targets []string) Sink {
@@ -114,7 +114,7 @@ func (c *csvSink) Row(target int, row Row) {
 		}
 		fields = append(fields, field)
 	}
-	c.write(fields...)
+	c.write(append(fields, strconv.FormatInt(row.Unlinked, 10))...)
 }
 
 func (c *csvSink) write(fields ...string) {

@@ -33,6 +33,9 @@ func (r *Report) writeText(w io.Writer) error {
 			return err
 		}
 	}
+	if err := r.conversations(w); err != nil {
+		return err
+	}
 	if err := r.differences(w); err != nil {
 		return err
 	}
@@ -58,6 +61,7 @@ func (r *Report) table() *table {
 	}
 	r.row(t, "requests", func(t *Target) string { return count(t.Requests) })
 	r.rowIfAny(t, "  not started in time", func(t *Target) int64 { return t.Unsent })
+	r.rowIfAny(t, "  unlinked", func(t *Target) int64 { return t.Unlinked })
 	r.row(t, "rate asked", func(t *Target) string {
 		if t.RateAsked > 0 {
 			return rate(t.RateAsked)
@@ -93,7 +97,8 @@ func (r *Report) table() *table {
 	})
 	if slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Late > 0 }) {
 		r.row(t, "  all connections busy", func(t *Target) string { return count(t.LateBusy) })
-		r.row(t, "  this machine", func(t *Target) string { return count(t.Late - t.LateBusy) })
+		r.rowIfAny(t, "  waited for an answer", func(t *Target) int64 { return t.LateWaiting })
+		r.row(t, "  this machine", func(t *Target) string { return count(t.Late - t.LateBusy - t.LateWaiting) })
 	}
 	r.row(t, "lateness p99", func(t *Target) string { return duration(t.Lateness.P99MS) })
 	r.row(t, "lateness max", func(t *Target) string { return duration(t.Lateness.MaxMS) })
@@ -161,9 +166,16 @@ func (t *Target) classTable(w io.Writer) error {
 	}
 	classes := table{head: []string{"requests", "errors"}}
 	statuses := t.statusClasses()
+	unlinked := slices.ContainsFunc(t.By, func(c Class) bool { return c.Unlinked > 0 })
+	if unlinked {
+		classes.head = append(classes.head, "unlinked")
+	}
 	classes.head = append(append(classes.head, statuses...), "p50", "p99", "max")
 	for _, c := range t.By {
 		values := []string{count(c.Requests), count(c.Errors)}
+		if unlinked {
+			values = append(values, count(c.Unlinked))
+		}
 		for _, class := range statuses {
 			values = append(values, count(c.StatusClasses[class]))
 		}

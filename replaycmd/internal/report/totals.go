@@ -33,7 +33,9 @@ type Totals struct {
 	Truncated   int64               // sent with a body of which the recording has the beginning only
 	Late        int64               // started more than LateAfter after they were due
 	LateBusy    int64               // of these, for want of a free connection
+	LateWaiting int64               // and since they waited for the answer to another
 	Unsent      int64               // due, but not started
+	Unlinked    int64               // not sent, since what they need was in no answer
 	First       time.Duration       // when the first request was due; below 0: there was none
 	LastStarted time.Duration       // when the last request started
 	Last        time.Duration       // when the last request ended
@@ -49,6 +51,7 @@ type Totals struct {
 // ClassTotal is what became of the requests of one class.
 type ClassTotal struct {
 	Requests, Errors int64
+	Unlinked         int64         // that were not sent
 	Status           map[int]int64 // responses by status code
 	Latency          *Histogram
 }
@@ -108,7 +111,10 @@ func (t *Totals) add(s *Sample) {
 	}
 	if s.lateness() > LateAfter {
 		t.Late++
-		if s.Busy {
+		switch {
+		case s.Waited:
+			t.LateWaiting++
+		case s.Busy:
 			t.LateBusy++
 		}
 	}
@@ -159,6 +165,7 @@ type Row struct {
 	Errors         int64
 	Status         [statusClasses]int64 // responses by hundreds of their status: Status[2] for 2xx
 	Late           int64
+	Unlinked       int64
 	Sent, Received int64
 	Latency        *Histogram
 }
@@ -176,11 +183,7 @@ func (s *series) end() int { return s.next + len(s.open) }
 // add counts a sample to the second in which it ended. A second that is over
 // already can't be changed: the sample counts to the next.
 func (s *series) add(sample *Sample) {
-	index := max(int(sample.Ended/time.Second)-s.next, 0)
-	for len(s.open) <= index {
-		s.open = append(s.open, newRow(s.end()))
-	}
-	row := s.open[index]
+	row := s.at(sample.Ended)
 	row.Requests++
 	row.Sent += sample.Sent
 	row.Received += sample.Received
@@ -193,6 +196,15 @@ func (s *series) add(sample *Sample) {
 	} else if sample.isError() {
 		row.Errors++
 	}
+}
+
+// at returns the row of a time, or the first one that is not over.
+func (s *series) at(t time.Duration) *Row {
+	index := max(int(t/time.Second)-s.next, 0)
+	for len(s.open) <= index {
+		s.open = append(s.open, newRow(s.end()))
+	}
+	return s.open[index]
 }
 
 func newRow(second int) *Row { return &Row{Second: second, Latency: NewHistogram(2)} }

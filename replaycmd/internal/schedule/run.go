@@ -96,6 +96,9 @@ func (r *Run[M]) Prepare() {
 	r.start.Store(&now)
 }
 
+// Began returns when the run began, from which times are counted.
+func (r *Run[M]) Began() time.Time { return *r.start.Load() }
+
 // Elapsed returns how long the run has gone on.
 func (r *Run[M]) Elapsed() time.Duration { return time.Since(*r.start.Load()) }
 

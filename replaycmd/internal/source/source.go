@@ -47,7 +47,11 @@ type Loop struct {
 	timed       int64 // those of them that have a time
 	first, last int64 // their times
 	shift       int64
+	round       int
 }
+
+// Round returns how often the source has begun again.
+func (l *Loop) Round() int { return l.round }
 
 // NewLoop returns a source that opens another whenever one ends.
 func NewLoop(open func() (Source, error)) (*Loop, error) {
@@ -100,6 +104,7 @@ func (l *Loop) again() error {
 	l.shift += gap
 	l.count, l.timed, l.last = 0, 0, 0
 	next, err := l.open()
+	l.round++
 	if err != nil {
 		return err
 	}

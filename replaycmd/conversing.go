@@ -1,0 +1,165 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/follow"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
+)
+
+// conversing is what --links and the flags that belong to it say.
+type conversing struct {
+	links    string
+	sessions []conversation.SessionKey
+	think    string
+
+	followed  *conversation.File // nil: conversations are not followed
+	elsewhere []report.Elsewhere
+}
+
+const (
+	linksAuto     = "auto"
+	linksOff      = "off"
+	thinkNone     = "none"
+	thinkRecorded = "recorded"
+)
+
+func (c *conversing) define(flags *pflag.FlagSet) {
+	flags.Var(single(&c.links, "auto|FILE|off", parseText).or(linksOff), "links", "Follow conversations: what a request has of an earlier answer it gets from the target's; by the links of this file, or those that are found")
+	flags.Var(several(&c.sessions, "KEY", conversation.ParseSessionKey), "session", "With --links, what names a session: 'cookie NAME', 'header NAME', bearer or client_ip (repeatable, default as found)")
+	flags.Var(single(&c.think, "recorded|none", parseThink).or(thinkNone), "think", "With --links, keep the pause between an answer and the request that follows it, or don't")
+}
+
+func parseThink(text string) (string, error) {
+	switch text {
+	case thinkNone, thinkRecorded:
+		return text, nil
+	}
+	return "", fmt.Errorf("'%s' is not valid: expected recorded or none", text)
+}
+
+// checkConversing checks what the flags about conversations say together.
+func (p *params) checkConversing(args []string) error {
+	if p.links == linksOff {
+		if given := p.given("session", "think"); len(given) > 0 {
+			return fmt.Errorf("%s is about conversations: expected --links auto or --links FILE as well", given[0])
+		}
+		for _, c := range p.conditions {
+			if c.OfUnlinked() {
+				return fmt.Errorf("--fail '%s' is about conversations: expected --links auto or --links FILE as well", c)
+			}
+		}
+		return nil
+	}
+	if slices.ContainsFunc(args, source.IsURL) {
+		return errors.New("--links follows recorded conversations, of which a URL has none")
+	}
+	if p.think == thinkRecorded && (p.max || p.rate > 0) {
+		return errors.New("--think recorded keeps recorded pauses: expected --speed, not --max or --rate")
+	}
+	return nil
+}
+
+// findLinks reads the links of a file, or finds them in the records that are
+// chosen.
+func (p *params) findLinks(ctx context.Context, args []string, stdin io.Reader, note func(error)) error {
+	switch p.links {
+	case linksOff:
+		return nil
+	case linksAuto:
+		return p.findThem(ctx, &again{&p.selection, args, stdin}, note)
+	}
+	data, err := os.ReadFile(p.links)
+	if err != nil {
+		return fmt.Errorf("parsing --links: %v", err)
+	}
+	if p.followed, err = conversation.ParseFile(p.links, data); err != nil {
+		return fmt.Errorf("parsing --links: %v", err)
+	}
+	if len(p.sessions) > 0 {
+		p.followed.Session = p.sessions
+	}
+	if len(p.followed.Session)+len(p.followed.Sessions) == 0 {
+		return fmt.Errorf("parsing --links: %s names no session: expected --session as well", p.links)
+	}
+	return nil
+}
+
+// findThem finds links.
+func (p *params) findThem(ctx context.Context, again *again, note func(error)) error {
+	stream, err := again.stream()
+	switch {
+	case err != nil:
+		return err
+	case stream != "":
+		return fmt.Errorf("--links auto cannot read %s twice: expected --links FILE, or a file", stream)
+	}
+	finder := conversation.NewFinder(p.sessions)
+	err = again.each(ctx, func(r *recording.Request) error {
+		finder.Add(r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	found := finder.Result()
+	if found.Responses == 0 {
+		return errors.New("--links auto finds links in responses, of which the recording has none: expected --links FILE")
+	}
+	if len(found.Links) == 0 {
+		note(errors.New("--links auto: nothing was found that requests have of earlier responses"))
+	}
+	p.followed = &found.File
+	for _, e := range found.Elsewhere {
+		p.elsewhere = append(p.elsewhere, report.Elsewhere{Consumer: e.Consumer.String(), Sessions: e.Sessions, Record: e.Record})
+	}
+	return nil
+}
+
+// followIn has a delivery follow conversations, at all its targets.
+func (p *params) followIn(d *delivery, records *records, plan schedule.Schedule) {
+	if p.followed == nil {
+		return
+	}
+	options := follow.Options{
+		Links: p.followed.Links, Targets: len(d.targets), Again: d.hidden,
+		Sessions: func() follow.Sessions { return conversation.NewSessions(p.followed.Session, p.followed.Sessions) },
+	}
+	if p.think == thinkRecorded {
+		options.Pauses = float64(plan.Speed)
+	}
+	d.changing.follow, d.changing.pass = follow.New(options), records.round
+}
+
+// reportLinks adds to a report what became of each link.
+func (p *params) reportLinks(d *delivery, r *report.Report, note func(error)) {
+	if !d.changing.follows() {
+		return
+	}
+	for i := range r.Targets {
+		for _, c := range d.changing.follow.Counts(i) {
+			r.Targets[i].Links = append(r.Targets[i].Links, report.Link{
+				Consumer: c.Consumer.String(), Producer: c.Producer.String(),
+				Followed: c.Followed, Failed: c.Failed, Gone: c.Gone, Elsewhere: c.Elsewhere,
+			})
+		}
+	}
+	r.Elsewhere = p.elsewhere
+	if n := d.changing.follow.Forgotten(); n > 0 {
+		note(fmt.Errorf("%d sessions were forgotten since too many others went on: what their later requests need was not linked", n))
+	}
+}

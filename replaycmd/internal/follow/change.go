@@ -1,0 +1,129 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package follow
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
+	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/edit"
+)
+
+// Olds returns the recorded values that Change replaces.
+func (s *Step) Olds() []string {
+	var olds []string
+	for i := range s.needs {
+		if old := s.needs[i].old; old != "" {
+			olds = append(olds, old)
+		}
+	}
+	return olds
+}
+
+// Change makes the request of a draft one that a target understands: with the
+// values that its answers have handed out, the cookies of the session, and an
+// Idempotency-Key of its own.
+func (s *Step) Change(d *edit.Draft, target int) {
+	var everywhere []edit.Replacement
+	for i := range s.needs {
+		n := &s.needs[i]
+		if n.lenient {
+			continue
+		}
+		o, _ := n.step.outcome(target, nil)
+		value, ok := s.value(n, target, &o)
+		if !ok {
+			continue
+		}
+		if n.link >= 0 {
+			s.run.links[n.link].targets[target].followed.Add(1)
+		}
+		switch {
+		case value == n.old:
+		case n.secret != nil:
+			everywhere = append(everywhere, edit.Replacement{Secret: n.secret, By: value})
+		default:
+			change(d, n.place, n.old, value)
+		}
+	}
+	d.Replace(everywhere)
+	if s.session != nil {
+		s.changeCookies(d, s.session.jars[target])
+	}
+	d.Field("Idempotency-Key", func(value string) (string, bool) { return s.run.idempotencyKey(value, s.pass, target), true })
+}
+
+// change replaces a value at a place.
+func change(d *edit.Draft, at conversation.Place, old, value string) {
+	to := func(stands string) (string, bool) { return value, stands == old }
+	switch at.Kind {
+	case conversation.Path:
+		d.Segment(at.Segment, to)
+	case conversation.Query:
+		d.Parameter(at.Name, to)
+	case conversation.Form:
+		d.Form(at.Name, to)
+	case conversation.Bearer:
+		d.Bearer(to)
+	case conversation.Header:
+		d.Field(at.Name, to)
+	case conversation.Cookie:
+		d.Cookies(func(name, stands string) (string, bool) {
+			if name == at.Name && strings.Trim(stands, `"`) == old {
+				return value, true
+			}
+			return stands, true
+		})
+	case conversation.JSON:
+		if path, err := jsonpath.Parse(at.Name); err == nil {
+			d.JSON(path, to)
+		}
+	case conversation.NoPlace, conversation.HTMLInput, conversation.HTMLMeta, conversation.HTMLForm, conversation.HTMLLink,
+		conversation.RedirectPath, conversation.RedirectQuery: // of answers
+	}
+}
+
+// changeCookies has the cookies go that the jar has, of those that the recording
+// sends. One that the target has taken back goes no more.
+func (s *Step) changeCookies(d *edit.Draft, j *jar) {
+	if len(s.jarred) == 0 {
+		return
+	}
+	now := time.Now()
+	d.Cookies(func(name, value string) (string, bool) {
+		if !s.jarred[name] {
+			return value, true
+		}
+		live, known, sent := j.get(name, now)
+		switch {
+		case !known:
+			return value, true
+		case !sent:
+			return "", false
+		}
+		return live, true
+	})
+}
+
+// idempotencyKey returns what a recorded key becomes in this run: the same for
+// the same one, so that a client's second attempt stays one, and the same at all
+// targets, but for those that are others once more. It is a UUID.
+func (c *Conversations) idempotencyKey(recorded string, pass, target int) string {
+	mac := hmac.New(sha256.New, []byte(c.seed))
+	fmt.Fprintf(mac, "%d %t %s", pass, target >= c.options.Targets-c.options.Again, recorded)
+	sum := mac.Sum(nil)
+	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
+	text := hex.EncodeToString(sum[:16])
+	key := text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+	if strings.HasPrefix(recorded, `"`) {
+		return `"` + key + `"`
+	}
+	return key
+}

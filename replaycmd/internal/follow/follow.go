@@ -1,0 +1,155 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package follow follows the conversations of a recording: what a request has
+// from an earlier answer of its session it gets from the answer of the target
+// instead. It decides what waits for what, and sends nothing itself.
+package follow
+
+import (
+	"crypto/rand"
+	"hash/fnv"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
+	"github.com/caddy-rehearsal/rehearsal/internal/endpoint"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/edit"
+)
+
+// Bounds of what is kept.
+const (
+	maxSessions = 10_000 // those that were idle for longest go first
+	maxSecrets  = 64     // long values of a session, looked for in its requests
+	maxKnown    = 1024   // values of a session in all
+	maxCookies  = 128    // of a session
+)
+
+// Sessions assigns records to sessions, in the order of their times.
+type Sessions interface {
+	// Of returns the session of a record, and false if it has none.
+	Of(*recording.Request) (session string, ok bool)
+}
+
+// Options are what conversations follow.
+type Options struct {
+	Links    []conversation.Link
+	Sessions func() Sessions // called for each pass through the recording
+	Targets  int
+	// Again is how many of the targets, at the end, are others once more. What is
+	// to be done once, they are asked to do a second time.
+	Again int
+	// Pauses has a request that waits for an answer due at the end of that and as
+	// long after as it was recorded, divided by this. 0: when it was due anyhow,
+	// or as the answer comes.
+	Pauses float64
+}
+
+// Conversations are those of one run.
+type Conversations struct {
+	options   Options
+	links     []linkCounts
+	consumers map[string][]int // links, by endpoint
+	producers map[string][]int
+	seed      string
+
+	// The rest belongs to Next.
+	sessions Sessions
+	pass     int
+	table    table
+	reader   conversation.Reader
+	draft    edit.Draft
+	name     []byte
+}
+
+// linkCounts is what became of a link's consumers.
+type linkCounts struct {
+	conversation.Link
+	elsewhere atomic.Int64
+	targets   []struct{ followed, failed, gone atomic.Int64 }
+}
+
+// New returns conversations that begin.
+func New(o Options) *Conversations {
+	c := &Conversations{
+		options: o, consumers: make(map[string][]int), producers: make(map[string][]int), seed: rand.Text(), sessions: o.Sessions(),
+	}
+	c.table.most = maxSessions
+	c.links = make([]linkCounts, len(o.Links))
+	for i, link := range o.Links {
+		l := &c.links[i]
+		l.Link = link
+		l.targets = make([]struct{ followed, failed, gone atomic.Int64 }, o.Targets)
+		c.consumers[link.Consumer.Endpoint] = append(c.consumers[link.Consumer.Endpoint], i)
+		c.producers[link.Producer.Endpoint] = append(c.producers[link.Producer.Endpoint], i)
+	}
+	return c
+}
+
+// Count is what became of the requests that a link is about, at one target.
+type Count struct {
+	conversation.Link
+	Followed  int64 // got their value from the answer
+	Failed    int64 // were not sent: the request that they follow failed
+	Gone      int64 // were not sent: it was answered as recorded, but the value is not there
+	Elsewhere int64 // have a value that was in no earlier answer of the recording
+}
+
+// Counts returns what became of each link at a target, in the order of the links.
+func (c *Conversations) Counts(target int) []Count {
+	counts := make([]Count, len(c.links))
+	for i := range c.links {
+		l := &c.links[i]
+		t := &l.targets[target]
+		counts[i] = Count{l.Link, t.followed.Load(), t.failed.Load(), t.gone.Load(), l.elsewhere.Load()}
+	}
+	return counts
+}
+
+// Forgotten returns how many sessions were forgotten before they may have ended,
+// since too many others went on.
+func (c *Conversations) Forgotten() int64 { return c.table.forgotten.Load() }
+
+// Shard returns which of several senders, from 0, has the requests of a session:
+// one session's are all in one place, since they need one another's answers.
+func Shard(session string, senders int) int {
+	h := fnv.New64a()
+	h.Write([]byte(session))
+	x := h.Sum64() // whose last bytes reach only the lower bits
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	return int(x % uint64(senders))
+}
+
+// Next returns the step of the next record, in the order of their times. A pass
+// is how often the recording has begun again; its sessions are new ones.
+func (c *Conversations) Next(r *recording.Request, pass int) *Step {
+	if pass != c.pass {
+		c.pass, c.sessions = pass, c.options.Sessions()
+		c.table.clear()
+	}
+	step := &Step{run: c, pass: pass, recorded: r.TimeNS}
+	key, ok := c.sessions.Of(r)
+	if !ok {
+		return step
+	}
+	step.session = c.table.get(key, c.options.Targets)
+	step.at, step.left = make([]outcome, c.options.Targets), c.options.Targets
+	c.name = endpoint.AppendName(c.name[:0], r.Method, r.URI, r.Body)
+	c.draft.Begin(r)
+	step.consume(r, c.consumers[string(c.name)])
+	step.useCookies()
+	step.produce(r, c.producers[string(c.name)])
+	return step
+}
+
+// pause returns the time between a recorded answer and the request that followed
+// it, as it is kept.
+func (c *Conversations) pause(ended, began int64) time.Duration {
+	if c.options.Pauses == 0 || ended == 0 || began < ended {
+		return 0
+	}
+	return time.Duration(float64(began-ended) / c.options.Pauses)
+}

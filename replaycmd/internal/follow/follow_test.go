@@ -1,0 +1,239 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package follow
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/edit"
+)
+
+const began = int64(1_800_000_000_000_000_000)
+
+// conversationsOf returns conversations with links written as `consumer endpoint
+// and place <- producer endpoint and place`, of sessions named by a field.
+func conversationsOf(t *testing.T, o Options, links ...string) *Conversations {
+	t.Helper()
+	slot := func(text string) conversation.Slot {
+		endpoint, place, _ := strings.Cut(text, ": ")
+		at, err := conversation.ParsePlace(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conversation.Slot{Endpoint: endpoint, Place: at}
+	}
+	for _, link := range links {
+		consumer, producer, _ := strings.Cut(link, " <- ")
+		o.Links = append(o.Links, conversation.Link{Consumer: slot(consumer), Producer: slot(producer)})
+	}
+	key, err := conversation.ParseSessionKey("header User")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Targets = max(o.Targets, 1)
+	o.Sessions = func() Sessions { return conversation.NewSessions([]conversation.SessionKey{key}, nil) }
+	return New(o)
+}
+
+// exchange is a request of a user, so many milliseconds after the first, and what
+// it was answered within one.
+func exchange(at int, user, method, target, fields, body, answerFields, answer string) *recording.Request {
+	r := &recording.Request{
+		Method: []byte(method), URI: []byte(target), TimeNS: began + int64(at)*1e6, Body: []byte(body),
+		Headers: []byte("Host: a\r\nUser: " + user + "\r\n" + fields),
+	}
+	if answer+answerFields != "" {
+		r.Response = &recording.Response{Status: 200, Headers: []byte(answerFields), Body: []byte(answer), DurationNS: 1e6}
+	}
+	return r
+}
+
+func answer(s *Step, target, status int, fields, body string) {
+	s.Answered(target, new(conversation.Reader), &recording.Response{Status: status, Headers: []byte(fields), Body: []byte(body)}, time.Now())
+}
+
+func changed(s *Step, r *recording.Request, target int) *recording.Request {
+	var d edit.Draft
+	d.Begin(r)
+	s.Change(&d, target)
+	return d.Request()
+}
+
+func TestARequestWaitsForItsOwnAnswerAtEachTarget(t *testing.T) {
+	c := conversationsOf(t, Options{Targets: 2}, "GET /carts/*: path 2 <- POST /carts: json $.cart")
+	one := c.Next(exchange(0, "me", "POST", "/carts", "", "", "", `{"cart":1001}`), 0)
+	two := c.Next(exchange(5, "me", "POST", "/carts", "", "", "", `{"cart":1002}`), 0)
+	other := c.Next(exchange(6, "you", "POST", "/carts", "", "", "", `{"cart":1001}`), 0)
+	get := exchange(9, "me", "GET", "/carts/1001", "", "", "", "")
+	step := c.Next(get, 0)
+	called := 0
+	if verdict, _ := step.Check(0, func() { called++ }); verdict != Wait {
+		t.Fatalf("it is %v", verdict)
+	}
+	answer(two, 0, 200, "", `{"cart":7002}`)
+	answer(other, 0, 200, "", `{"cart":7003}`)
+	answer(one, 1, 200, "", `{"cart":8001}`)
+	if called != 0 {
+		t.Error("it was called for another's answer")
+	}
+	answer(one, 0, 200, "", `{"cart":7001}`)
+	if verdict, _ := step.Check(0, nil); called != 1 || verdict != Send {
+		t.Errorf("it was called %d times and is %v", called, verdict)
+	}
+	for target, want := range []string{"/carts/7001", "/carts/8001"} {
+		if got := changed(step, get, target); string(got.URI) != want {
+			t.Errorf("target %d gets %s, want %s", target, got.URI, want)
+		}
+	}
+	if n := c.Counts(0)[0]; n.Followed != 1 || n.Elsewhere != 0 {
+		t.Errorf("counted %+v", n)
+	}
+}
+
+func TestFailuresPassOn(t *testing.T) {
+	links := []string{"GET /carts/*: path 2 <- POST /carts: json $.cart", "POST /pay: form csrf <- GET /carts/*: html input csrf"}
+	html := "Content-Type: text/html\r\n"
+	for name, tc := range map[string]struct {
+		fail         func(*Step)
+		failed, gone int64
+	}{
+		"no answer":       {func(s *Step) { s.Failed(0, time.Now()) }, 2, 0},
+		"an error":        {func(s *Step) { answer(s, 0, 503, "", "") }, 2, 0},
+		"another content": {func(s *Step) { answer(s, 0, 200, "", `{"id":7001}`) }, 1, 1},
+	} {
+		c := conversationsOf(t, Options{}, links...)
+		first := c.Next(exchange(0, "me", "POST", "/carts", "", "", "", `{"cart":1001}`), 0)
+		second := c.Next(exchange(5, "me", "GET", "/carts/1001", "", "", html, `<input name="csrf" value="abc">`), 0)
+		third := c.Next(exchange(9, "me", "POST", "/pay", "Content-Type: application/x-www-form-urlencoded\r\n", "csrf=abc", "", ""), 0)
+		called := false
+		if verdict, _ := third.Check(0, func() { called = true }); verdict != Wait {
+			t.Errorf("%s: the third is %v", name, verdict)
+		}
+		tc.fail(first)
+		if verdict, _ := second.Check(0, nil); verdict != Unlinked || !called {
+			t.Errorf("%s: the second is %v", name, verdict)
+		}
+		if verdict, _ := third.Check(0, nil); verdict != Unlinked {
+			t.Errorf("%s: the third is %v", name, verdict)
+		}
+		var failed, gone int64
+		for _, n := range c.Counts(0) {
+			failed += n.Failed
+			gone += n.Gone
+		}
+		if failed != tc.failed || gone != tc.gone {
+			t.Errorf("%s: %d failed and %d are gone", name, failed, gone)
+		}
+	}
+}
+
+func TestCookies(t *testing.T) {
+	c := conversationsOf(t, Options{})
+	login := c.Next(exchange(0, "me", "POST", "/login", "", "", "Set-Cookie: sid=old; Path=/\r\nSet-Cookie: theme=light\r\nSet-Cookie: cart=1\r\nSet-Cookie: x=1\r\n", "."), 0)
+	r := exchange(5, "me", "GET", "/", "Cookie: sid=old; theme=dark; own=1; cart=1; x=1\r\n", "", "", "")
+	step := c.Next(r, 0)
+	answer(login, 0, 200, "Set-Cookie: sid=new; HttpOnly\r\nSet-Cookie: theme=light\r\nSet-Cookie: more=1\r\nSet-Cookie: cart=; Max-Age=0\r\n"+
+		"set-cookie: x=2; expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=100\r\n", "")
+	if got, want := changed(step, r, 0), "Cookie: sid=new; theme=dark; own=1; x=2\r\n"; !strings.HasSuffix(string(got.Headers), want) {
+		t.Errorf("got %s, want %s", got.Headers, want)
+	}
+}
+
+func TestLongValuesAreFollowedWhereverTheyAre(t *testing.T) {
+	c := conversationsOf(t, Options{}, "GET /me: bearer <- POST /login: json $.token")
+	login := c.Next(exchange(0, "me", "POST", "/login", "", "", "", `{"token":"old-token-0123456789"}`), 0)
+	r := exchange(5, "me", "POST", "/other?t=old-token-0123456789", "", `{"t":"old-token-0123456789"}`, "", "")
+	step := c.Next(r, 0)
+	if verdict, _ := step.Check(0, func() {}); verdict != Wait {
+		t.Errorf("it is %v", verdict)
+	}
+	answer(login, 0, 200, "", `{"token":"a new and longer token"}`)
+	if got := changed(step, r, 0); string(got.URI) != "/other?t=a+new+and+longer+token" || string(got.Body) != `{"t":"a new and longer token"}` {
+		t.Errorf("got %s %s", got.URI, got.Body)
+	}
+}
+
+// Requests about one thing stay in their order, and others don't wait.
+func TestTheOrderOfRequestsAboutOneThing(t *testing.T) {
+	c := conversationsOf(t, Options{}, "POST /carts/*: path 2 <- POST /carts: json $.cart", "GET /carts/*: path 2 <- POST /carts: json $.cart")
+	cart := c.Next(exchange(0, "me", "POST", "/carts", "", "", "", `{"cart":1001}`), 0)
+	add := c.Next(exchange(5, "me", "POST", "/carts/1001", "", "", "", "{}"), 0)
+	beside := c.Next(exchange(5, "me", "GET", "/carts/1001", "", "", "", "{}"), 0)
+	after := c.Next(exchange(9, "me", "GET", "/carts/1001", "", "", "", "{}"), 0)
+	other := c.Next(exchange(9, "me", "GET", "/", "", "", "", "{}"), 0)
+	answer(cart, 0, 200, "", `{"cart":7001}`)
+	want := map[*Step]Verdict{add: Send, beside: Send, after: Wait, other: Send}
+	for step, verdict := range want {
+		if got, _ := step.Check(0, func() {}); got != verdict {
+			t.Errorf("recorded at %d: it is %v, want %v", step.recorded-began, got, verdict)
+		}
+	}
+	answer(beside, 0, 200, "", "{}")
+	add.Failed(0, time.Now())
+	if got, _ := after.Check(0, nil); got != Send {
+		t.Errorf("behind a failure it is %v", got)
+	}
+}
+
+func TestPausesCountFromTheAnswer(t *testing.T) {
+	c := conversationsOf(t, Options{Pauses: 2}, "GET /me: bearer <- POST /login: json $.token")
+	login := c.Next(exchange(0, "me", "POST", "/login", "", "", "", `{"token":"t"}`), 0)
+	step := c.Next(exchange(2001, "me", "GET", "/me", "Authorization: Bearer t\r\n", "", "", ""), 0)
+	answer(login, 0, 200, "", `{"token":"u"}`)
+	if _, due := step.Check(0, nil); time.Until(due) < 800*time.Millisecond || time.Until(due) > time.Second {
+		t.Errorf("it is due in %v", time.Until(due))
+	}
+}
+
+// Without recorded answers the latest request counts.
+func TestRecordingsWithoutAnswers(t *testing.T) {
+	c := conversationsOf(t, Options{}, "GET /carts/*: path 2 <- POST /carts: json $.cart")
+	first := c.Next(exchange(0, "me", "POST", "/carts", "", "", "", ""), 0)
+	r := exchange(5, "me", "GET", "/carts/1001", "", "", "", "")
+	step := c.Next(r, 0)
+	answer(first, 0, 201, "", `{"cart":7001}`)
+	if got := changed(step, r, 0); string(got.URI) != "/carts/7001" {
+		t.Errorf("got %s", got.URI)
+	}
+}
+
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	c := conversationsOf(t, Options{}, "GET /carts/*: path 2 <- POST /carts: json $.cart")
+	for i := range maxSessions + 10 {
+		c.Next(exchange(i, fmt.Sprint(i), "POST", "/carts", "", "", "", `{"cart":1}`), 0)
+	}
+	if c.Forgotten() != 10 || len(c.table.byKey) != maxSessions {
+		t.Errorf("%d were forgotten, %d are kept", c.Forgotten(), len(c.table.byKey))
+	}
+	for i := range maxKnown + 10 {
+		c.Next(exchange(i, "me", "POST", "/carts", fmt.Sprintf("Cookie: c%d=1\r\n", i), "", fmt.Sprintf("Set-Cookie: c%d=1\r\n", i), fmt.Sprintf(`{"cart":"%020d"}`, i)), 0)
+	}
+	for _, e := range c.table.byKey {
+		if s := e.Value.(*entry).session; len(s.known) > maxKnown || len(s.secrets) > maxSecrets || len(s.cookies) > maxCookies {
+			t.Errorf("a session has %d values, %d long ones and %d cookies", len(s.known), len(s.secrets), len(s.cookies))
+		}
+	}
+	// another pass has other sessions
+	c.Next(exchange(0, "me", "GET", "/", "", "", "", ""), 1)
+	if len(c.table.byKey) != 1 {
+		t.Errorf("%d sessions are left of the first pass", len(c.table.byKey))
+	}
+}
+
+func TestShard(t *testing.T) {
+	var of [3]int
+	for i := range 3000 {
+		of[Shard(fmt.Sprint(i), 3)]++
+	}
+	for i, n := range of {
+		if n < 900 || n > 1100 {
+			t.Errorf("%d has %d", i, n)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package follow
+
+import (
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
+	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+)
+
+// Verdict is whether a request can be sent to a target.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Send     Verdict = iota
+	Wait             // for an answer
+	Unlinked         // what it needs was in no answer
+)
+
+// Check decides whether a request can be sent to a target. If it has to wait,
+// again is called when it is to be checked again, once, unless it is nil. With
+// Send comes when it is due by its pause after the answer that it waited for;
+// zero: whenever.
+func (s *Step) Check(target int, again func()) (Verdict, time.Time) {
+	var due time.Time
+	for i := range s.needs {
+		n := &s.needs[i]
+		o, open := n.step.outcome(target, again)
+		switch {
+		case open:
+			return Wait, time.Time{}
+		case !n.lenient && !s.has(n, target, &o):
+			s.countUnlinked(n, target, &o)
+			s.settle(target, outcome{state: failed, ended: o.ended})
+			return Unlinked, time.Time{}
+		}
+		if pause := s.run.pause(n.step.ended, s.recorded); pause > 0 {
+			if at := o.ended.Add(pause); at.After(due) {
+				due = at
+			}
+		}
+	}
+	return Send, due
+}
+
+// outcome returns what became of a step, and whether that is still open: then
+// again is called when it no longer is.
+func (s *Step) outcome(target int, again func()) (o outcome, isOpen bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := &s.at[target]
+	if at.state == open && again != nil {
+		at.waiting = append(at.waiting, again)
+	}
+	return *at, at.state == open
+}
+
+// has reports whether a target has handed out what is needed.
+func (s *Step) has(n *need, target int, o *outcome) bool {
+	_, ok := s.value(n, target, o)
+	return ok
+}
+
+// value returns what stands for a recorded value. A cookie may have come with
+// another answer than the recorded one.
+func (s *Step) value(n *need, target int, o *outcome) (string, bool) {
+	if n.place.Kind == conversation.Cookie {
+		if value, _, sent := s.session.jars[target].get(n.place.Name, time.Now()); sent && s.jarred[n.place.Name] {
+			return value, true
+		}
+	}
+	if o.state != answered || n.product >= len(o.values) || n.number >= len(o.values[n.product]) {
+		return "", false
+	}
+	return o.values[n.product][n.number], true
+}
+
+// countUnlinked counts a request that is not sent, by why.
+func (s *Step) countUnlinked(n *need, target int, o *outcome) {
+	if n.link < 0 {
+		return
+	}
+	counts := &s.run.links[n.link].targets[target]
+	recorded := n.step.status
+	if o.state == answered && (o.status/100 == recorded/100 || recorded == 0 && o.status/100 == 2) {
+		counts.gone.Add(1)
+	} else {
+		counts.failed.Add(1)
+	}
+}
+
+// settle notes what became of a step, and calls those that wait for it.
+func (s *Step) settle(target int, o outcome) {
+	if s.at == nil {
+		return
+	}
+	s.mu.Lock()
+	at := &s.at[target]
+	if at.state != open {
+		s.mu.Unlock()
+		return
+	}
+	waiting := at.waiting
+	*at = o
+	if s.left--; s.left == 0 {
+		s.needs = nil // or each would keep all before it
+	}
+	s.mu.Unlock()
+	for _, again := range waiting {
+		again()
+	}
+}
+
+// Answered takes the answer of a target.
+func (s *Step) Answered(target int, reader *conversation.Reader, r *recording.Response, ended time.Time) {
+	if s.session == nil {
+		return
+	}
+	s.session.jars[target].take(r.Headers, ended)
+	o := outcome{state: answered, status: r.Status, ended: ended}
+	if len(s.products) > 0 {
+		o.values = s.valuesOf(reader, r)
+	}
+	s.settle(target, o)
+}
+
+// Failed notes that no answer comes from a target.
+func (s *Step) Failed(target int, at time.Time) {
+	s.settle(target, outcome{state: failed, ended: at})
+}
+
+// Produces reports whether later requests may need what is in the body of the
+// answer, rather than its cookies alone.
+func (s *Step) Produces() bool { return len(s.products) > 0 }

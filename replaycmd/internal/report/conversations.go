@@ -1,0 +1,88 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Link is what became of the requests at one target that have a value of an
+// earlier answer.
+type Link struct {
+	Consumer  string `json:"consumer"`  // endpoint and place of the requests
+	Producer  string `json:"producer"`  // of the answers
+	Followed  int64  `json:"followed"`  // sent with the value of the target's answer
+	Failed    int64  `json:"failed"`    // not sent: what they follow failed, or was not sent
+	Gone      int64  `json:"gone"`      // not sent: the answer has the recorded class of status, but the value is no longer in it
+	Elsewhere int64  `json:"elsewhere"` // sent as recorded: no earlier answer of the recording had their value
+}
+
+// Elsewhere is a place in requests whose values differ between sessions and were
+// in no answer.
+type Elsewhere struct {
+	Consumer string `json:"consumer"` // endpoint and place
+	Sessions int    `json:"sessions"` // that have it
+	Record   string `json:"record"`   // the identifier of a record that has it
+}
+
+// mostLinks is how many links of one target the text lists.
+const mostLinks = 30
+
+// conversations writes the links that were not followed, and what was in no
+// answer.
+func (r *Report) conversations(w io.Writer) error {
+	var text strings.Builder
+	for i := range r.Targets {
+		r.Targets[i].links(&text)
+	}
+	if len(r.Elsewhere) > 0 {
+		fmt.Fprintf(&text, "\nin no answer\n")
+		for _, e := range r.Elsewhere[:min(len(r.Elsewhere), mostLinks)] {
+			fmt.Fprintf(&text, "  %s, of %s, like --id %s\n", Escape(e.Consumer), plural(int64(e.Sessions), "session"), Escape(e.Record))
+		}
+		writeMore(&text, len(r.Elsewhere))
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// links writes the links that were not followed.
+func (t *Target) links(text *strings.Builder) {
+	var followed int64
+	var broken []Link
+	for _, l := range t.Links {
+		followed += l.Followed
+		if l.Failed+l.Gone+l.Elsewhere > 0 {
+			broken = append(broken, l)
+		}
+	}
+	if len(t.Links) == 0 {
+		return
+	}
+	fmt.Fprintf(text, "\n%s: %s, followed %s times\n", Escape(t.Name), plural(int64(len(t.Links)), "link"), count(followed))
+	for _, l := range broken[:min(len(broken), mostLinks)] {
+		fmt.Fprintf(text, "  %s <- %s\n", Escape(l.Consumer), Escape(l.Producer))
+		for _, of := range []struct {
+			n    int64
+			what string
+		}{
+			{l.Gone, "unlinked: the value is gone from the answer"},
+			{l.Failed, "unlinked: what they follow failed"},
+			{l.Elsewhere, "sent as recorded: the value was in no earlier answer"},
+		} {
+			if of.n > 0 {
+				fmt.Fprintf(text, "    %s %s\n", count(of.n), of.what)
+			}
+		}
+	}
+	writeMore(text, len(broken))
+}
+
+func writeMore(text *strings.Builder, n int) {
+	if n > mostLinks {
+		fmt.Fprintf(text, "  and %d more\n", n-mostLinks)
+	}
+}
