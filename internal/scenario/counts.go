@@ -115,6 +115,7 @@ func (s series) use() {
 	u := users.of[s]
 	u.scenarios++
 	users.of[s] = u
+	s.forgotten() // is there with 0, or the first key would be missing in a rate
 }
 
 // release removes the metrics with their last user.
