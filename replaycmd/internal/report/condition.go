@@ -44,7 +44,7 @@ errors, late, 1xx … 5xx            a number or a share: errors<0.1%
 unlinked, with --links             the same: unlinked=0
 rate                               answers per second: rate>=450/s
 percentiles, with --compare        or times old's service time: p99<1.1x old
-percentiles, with --baseline       or times its service time: p99<1.1x baseline
+percentiles, with --baseline       or times its p99: p99<1.1x baseline
 diffs, unconfirmed, pairs          a number, with --compare: diffs=0`
 
 // ParseCondition reads a condition: a figure, <, <=, >, >= or =, and a limit. See
