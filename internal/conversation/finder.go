@@ -17,7 +17,7 @@ const (
 	maxEndpoints   = 2000
 	maxConsumers   = 128     // slots of an endpoint's requests
 	maxProducers   = 256     // slots of an endpoint's responses
-	maxEntries     = 2 << 20 // values that are kept of all sessions together; the sessions that were idle for longest go
+	maxEntries     = 1 << 20 // values that are kept of all sessions together; the sessions that were idle for longest go
 	maxNamed       = 1 << 18 // records that are listed with their sessions
 )
 
@@ -41,7 +41,6 @@ type Finder struct {
 	name     []byte
 
 	ofRequest, ofResponse []item
-	at                    map[Place]int // scratch
 
 	endpoints map[string]*slots
 	consumers []*consumer // all of them
@@ -53,7 +52,7 @@ type Finder struct {
 // NewFinder returns a finder for sessions of these keys. Without any, the keys
 // are chosen among cookies and bearer tokens, by the first records.
 func NewFinder(keys []SessionKey) *Finder {
-	f := &Finder{endpoints: make(map[string]*slots), at: make(map[Place]int)}
+	f := &Finder{endpoints: make(map[string]*slots)}
 	f.result.named = make(map[string]string)
 	f.live.left, f.live.most = &f.result.Left, maxEntries
 	if len(keys) > 0 {

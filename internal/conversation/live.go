@@ -114,21 +114,17 @@ func (s *session) answer(f *Finder, e *slots, q *recording.Request) {
 	}
 	a := answer{ended: q.TimeNS + q.Response.DurationNS}
 	record := string(q.ID)
-	at := f.at
-	clear(at)
 	for _, item := range f.ofResponse {
-		i, ok := at[item.place]
-		if !ok {
-			p := e.producer(item.place)
-			if p == nil {
-				s.of.left.Slots++
-				continue
-			}
-			i = len(a.made)
-			at[item.place] = i
+		p := e.producer(item.place)
+		if p == nil {
+			s.of.left.Slots++
+			continue
+		}
+		if p.index >= len(a.made) || a.made[p.index].producer != p {
+			p.index = len(a.made)
 			a.made = append(a.made, production{producer: p, record: record})
 		}
-		if made := &a.made[i]; len(made.values) < maxAtPlace {
+		if made := &a.made[p.index]; len(made.values) < maxAtPlace {
 			made.values = append(made.values, item.hash)
 		} else {
 			s.of.left.Values++
@@ -210,9 +206,10 @@ const others = 8
 
 // producer is a slot of responses, with the sessions that had it last.
 type producer struct {
-	slot Slot
-	last [others]*session
-	next int
+	slot  Slot
+	last  [others]*session
+	next  int
+	index int // among the productions of the answer that had it last
 }
 
 func (p *producer) remember(s *session) {
