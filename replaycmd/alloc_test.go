@@ -66,7 +66,7 @@ func (l *limited) Next() (*recording.Request, error) {
 // What a run needs it has after its first requests. The race detector needs
 // memory of its own.
 func TestSendingDoesNotAllocate(t *testing.T) {
-	for name, plan := range map[string]schedule.Schedule{"max": {}, "rate": {Rate: 20_000}} {
+	for name, plan := range map[string]schedule.Schedule{"max": {}, "rate": {Rate: schedule.Steady(20_000)}} {
 		target := constant(t)
 		allocations := func(n int) uint64 {
 			var before, after runtime.MemStats

@@ -58,17 +58,21 @@ measures how they are answered, and judges.
 Recordings are files, folders, patterns or standard input (-), as the blackhole
 handler or adobe/blackhole write them, or HAR, GoReplay's files, access logs of
 Caddy, nginx and Apache, and lists of vegeta or curl: the form shows in the
-content. Their requests are merged in the order of their times. A URL instead stands for GETs of it, as many as --requests or as
-long as --duration say; without --to they go to the URL's own host.
+content. One that is named like a command below is written ./show. Their
+requests are merged in the order of their times. A URL instead stands for
+requests for it, GETs or what --request and --data say, as many as --requests or
+as long as --duration say; without --to they go to the URL's own host.
 
-Requests are due at their recorded times, scaled by --speed, or at a --rate, or
-with --max as soon as a connection is free. Latency counts from when a request
-was due, so that a target which stalls doesn't hide what waits; service time
-counts from when it was sent. Requests that find all connections busy are late,
-never left out.
+Requests are due at their recorded times, scaled by --speed, or at a --rate that
+may change, or with --max as soon as a connection is free. Latency counts from
+when a request was due, so that a target which stalls doesn't hide what waits;
+service time counts from when it was sent. Requests that find all connections
+busy are late, never left out. --find-rate finds the highest rate at which
+conditions hold.
 
-A target is http://host:port, https://host:port, host:port or a socket as
-unix//path, with a name for the report before it if you like: new=10.0.0.7:80.
+A target is http://host:port, https://host:port, host:port, with a path if all
+others are to be below it, or a socket as unix//path, with a name for the report
+before it if you like: new=10.0.0.7:80.
 
 The report goes to standard output, everything else to standard error. A
 condition of --fail is a figure, one of < <= > >= = and a limit:
@@ -79,7 +83,7 @@ The exit status is 0 when all was answered; 1 if nothing could be started; 2
 when interrupted twice (the first Ctrl-C ends the run with its report); 3 if
 something was not sent or not answered, there was nothing to send, part of a
 recording could not be read, or no record has an --id; 4 if a condition of
---fail does not hold.
+--fail does not hold, or no rate holds those of --find-rate.
 
 ` + docs,
 		CobraFunc: func(cmd *cobra.Command) {
@@ -87,6 +91,7 @@ recording could not be read, or no record has an --id; 4 if a condition of
   caddy replay --to old=10.0.0.6 --to new=10.0.0.7 --rate 500/s \
     --fail 'p99<250ms' --fail 'errors<0.1%' recordings/
   caddy replay http://localhost:8080/ -n 10000 -c 20
+  caddy replay http://localhost:8080/orders -n 10 --data '{"sku":"cup"}'
   caddy replay --dry-run recordings/
   caddy replay show recordings/
   caddy replay convert -o requests.har recordings/

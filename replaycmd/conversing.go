@@ -68,7 +68,7 @@ func (p *params) checkConversing(args []string) error {
 	if slices.ContainsFunc(args, source.IsURL) {
 		return errors.New("--links follows recorded conversations, of which a URL has none")
 	}
-	if p.think == thinkRecorded && (p.max || p.rate > 0) {
+	if p.think == thinkRecorded && (p.max || p.rate.Given()) {
 		return errors.New("--think recorded keeps recorded pauses: expected --speed, not --max or --rate")
 	}
 	return nil

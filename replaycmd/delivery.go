@@ -77,8 +77,11 @@ func (m *message) size() int { return m.Message.Size() + m.record.Size() }
 func (d *delivery) prepare() {
 	d.run = schedule.Run[message]{
 		Next: d.next, Size: (*message).size, Same: d.ownPace(), Schedule: d.schedule,
-		Connections: d.connections, Requests: d.requests, Duration: d.duration, StopReading: d.stopReading,
+		Connections: d.connections, Requests: d.requests, StopReading: d.stopReading,
 		Holding: d.changing.follows(),
+	}
+	if d.duration > 0 {
+		d.run.Duration = d.schedule.Warmup + d.duration
 	}
 	for i, target := range d.targets {
 		var rows func(report.Row)
@@ -168,7 +171,7 @@ func (d *delivery) tick() (end func()) {
 			select {
 			case <-ticker.C:
 				for _, l := range d.lines {
-					l.collector.Tick(d.run.Elapsed())
+					l.collector.Tick(max(0, d.run.Elapsed()-d.schedule.Warmup))
 				}
 			case <-done:
 				return
@@ -211,7 +214,9 @@ func (l *line) NewSender(ctx context.Context) schedule.Sender[message] {
 
 // Skip counts a request that was due at a time and is not started.
 func (l *line) Skip(m *message, due time.Duration) {
-	l.collector.AddUnsent(due)
+	if due -= l.delivery.schedule.Warmup; due >= 0 {
+		l.collector.AddUnsent(due)
+	}
 	if m.step != nil {
 		m.step.Failed(l.number, time.Now())
 	}
@@ -225,7 +230,9 @@ func (l *line) Check(m *message, again func()) (schedule.Decision, time.Duration
 	case follow.Wait:
 		return schedule.Hold, 0
 	case follow.Unlinked:
-		l.collector.AddUnlinked(l.delivery.run.Elapsed(), m.class)
+		if at := l.delivery.run.Elapsed() - l.delivery.schedule.Warmup; at >= 0 {
+			l.collector.AddUnlinked(at, m.class)
+		}
 		return schedule.Drop, 0
 	case follow.Send:
 	}
@@ -244,8 +251,11 @@ type sender struct {
 	changer  *changer  // nil: requests go as they were recorded
 }
 
-// Send sends a message and counts what became of it.
+// Send sends a message and counts what became of it, from the end of the warm-up
+// on.
 func (s *sender) Send(m *message, start schedule.Start) {
+	warmup := s.delivery.schedule.Warmup
+	start.Due, start.Started = start.Due-warmup, start.Started-warmup
 	sample := report.Sample{
 		Due: start.Due, Started: start.Started, Busy: start.Busy, Waited: start.Waited, Class: m.class, Truncated: m.Truncated,
 	}
@@ -259,7 +269,7 @@ func (s *sender) Send(m *message, start schedule.Start) {
 		response, err = s.client.Send(outgoing, start.At)
 		sample.Ended = start.Started + response.Ended.Sub(start.At)
 		if s.delivery.by == report.ByStatus {
-			sample.Class = response.Status
+			sample.Class = report.ByStatusOf(response.Status, response.GRPC)
 		}
 		if err == nil {
 			sample.Status, sample.Sent, sample.Received = response.Status, response.Sent, response.Received
@@ -267,6 +277,12 @@ func (s *sender) Send(m *message, start schedule.Start) {
 	}
 	if m.step != nil {
 		s.changer.answered(m.step, &response, err)
+	}
+	if start.Warm {
+		if err != nil && s.delivery.stopAtFailure && http1.KindOf(err) != http1.Interrupted {
+			s.fail(http1.KindOf(err), err)
+		}
+		return
 	}
 	if s.exchange != nil {
 		s.pass(m, start, &response, err)

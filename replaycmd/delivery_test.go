@@ -101,7 +101,7 @@ func deliver(t *testing.T, run *delivery, ctx context.Context) ([]report.Result,
 }
 
 func TestEveryRequestIsSentOnceOverFewConnections(t *testing.T) {
-	for name, plan := range map[string]schedule.Schedule{"max": {}, "rate": {Rate: 4000}, "times": {Speed: 10}} {
+	for name, plan := range map[string]schedule.Schedule{"max": {}, "rate": {Rate: schedule.Steady(4000)}, "times": {Speed: 10}} {
 		s := serveCounted(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/7" {
 				w.WriteHeader(http.StatusInternalServerError)
@@ -128,7 +128,7 @@ func TestEveryRequestIsSentOnceOverFewConnections(t *testing.T) {
 
 func TestRequestsAreNeverEarly(t *testing.T) {
 	for name, plan := range map[string]schedule.Schedule{
-		"rate": {Rate: 400}, "times": {Speed: 0.5}, "delay": {MinDelay: 2 * time.Millisecond}, "delay wins": {Rate: 1e6, MinDelay: 2 * time.Millisecond},
+		"rate": {Rate: schedule.Steady(400)}, "times": {Speed: 0.5}, "delay": {MinDelay: 2 * time.Millisecond}, "delay wins": {Rate: schedule.Steady(1e6), MinDelay: 2 * time.Millisecond},
 	} {
 		var earliest atomic.Int64
 		start := time.Now()
@@ -158,7 +158,7 @@ func TestAStalledTargetCannotHideWhatWaits(t *testing.T) {
 	var stalled sync.Once
 	s := serveCounted(t, func(http.ResponseWriter, *http.Request) { stalled.Do(func() { time.Sleep(time.Second) }) })
 	results, err := deliver(t, &delivery{
-		records: &numbered{n: 150}, targets: []send.Target{s.target}, schedule: schedule.Schedule{Rate: 100}, connections: 1,
+		records: &numbered{n: 150}, targets: []send.Target{s.target}, schedule: schedule.Schedule{Rate: schedule.Steady(100)}, connections: 1,
 	}, t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestAStalledTargetCannotHideWhatWaits(t *testing.T) {
 }
 
 func TestTargetsGetTheSameRequests(t *testing.T) {
-	for name, plan := range map[string]schedule.Schedule{"max": {}, "rate": {Rate: 5000}} {
+	for name, plan := range map[string]schedule.Schedule{"max": {}, "rate": {Rate: schedule.Steady(5000)}} {
 		a, b, c := serveCounted(t, nil), serveCounted(t, nil), serveCounted(t, nil)
 		results, err := deliver(t, &delivery{
 			records: &numbered{n: 3000}, targets: []send.Target{a.target, b.target, c.target}, schedule: plan, connections: 1,
@@ -236,7 +236,7 @@ func TestAHangingTargetDoesNotProlongTheDuration(t *testing.T) {
 	var most atomic.Int64
 	run := &delivery{
 		records: &numbered{n: 1 << 30}, targets: []send.Target{s.target}, connections: 2,
-		schedule: schedule.Schedule{Rate: 1000}, duration: time.Second, options: send.Options{Timeout: 300 * time.Millisecond},
+		schedule: schedule.Schedule{Rate: schedule.Steady(1000)}, duration: time.Second, options: send.Options{Timeout: 300 * time.Millisecond},
 		rows: func(int, report.Row) { most.Store(max(most.Load(), int64(runtime.NumGoroutine()-before))) },
 	}
 	results, err := deliver(t, run, t.Context())
@@ -257,7 +257,7 @@ func TestTheRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	results, err := deliver(t, &delivery{
-		records: &numbered{n: 1 << 30}, targets: []send.Target{s.target}, schedule: schedule.Schedule{Rate: 0.001}, connections: 2,
+		records: &numbered{n: 1 << 30}, targets: []send.Target{s.target}, schedule: schedule.Schedule{Rate: schedule.Steady(0.001)}, connections: 2,
 	}, ctx)
 	if err != nil || results[0].Failures["interrupted"] != 1 || results[0].Requests != 1 {
 		t.Errorf("got %d requests, error %v", results[0].Requests, err)

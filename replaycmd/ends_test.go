@@ -88,7 +88,7 @@ func TestARunThatWaitsForRecordsEnds(t *testing.T) {
 	broken := serveCounted(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	for name, run := range map[string]*delivery{
 		"with its duration":              {duration: 50 * time.Millisecond, targets: []send.Target{serveCounted(t, nil).target}},
-		"with its duration, at a rate":   {duration: 50 * time.Millisecond, schedule: schedule.Schedule{Rate: 1000}, targets: []send.Target{serveCounted(t, nil).target}},
+		"with its duration, at a rate":   {duration: 50 * time.Millisecond, schedule: schedule.Schedule{Rate: schedule.Steady(1000)}, targets: []send.Target{serveCounted(t, nil).target}},
 		"with its duration, two targets": {duration: 50 * time.Millisecond, targets: []send.Target{serveCounted(t, nil).target, serveCounted(t, nil).target}},
 		"at the first failure":           {stopAtFailure: true, targets: []send.Target{broken.target}},
 	} {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
-	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
@@ -27,15 +26,13 @@ type params struct {
 	comparing
 	timing
 	conversing
+	requesting
+	connecting
+	pacing
+	seeking
 	flags *pflag.FlagSet
 
 	targets []send.Target
-
-	speed    schedule.Speed
-	rate     schedule.Rate
-	max      bool
-	minDelay time.Duration
-	startAt  time.Time
 
 	connections int
 	duration    time.Duration
@@ -82,12 +79,10 @@ func (p *params) define(flags *pflag.FlagSet) {
 	flags.Var(several(&p.targets, "[NAME=]URL", send.ParseTarget), "to", "Target; repeat it to compare targets, which then all get the same requests")
 	flags.VarP(several(&p.targets, "HOST:PORT", parseTargetNotField), "target-host-port", "H", "The same as --to")
 
-	flags.Var(&p.speed, "speed", "Send at the recorded times, scaled: 2x is twice as fast (default 1x if the records have times)")
-	flags.Var(&p.rate, "rate", "Send at a rate, like 500/s, however fast the answers are")
-	flags.BoolVar(&p.max, "max", false, "Send as fast as the connections allow")
-	flags.VarP(single(&p.minDelay, "DURATION", parseDelay), "min-delay", "m", "Start requests at least this long after one another")
-	flags.Var(single(&p.startAt, "TIME", parseTime), "start-at", "Wait for this time (RFC 3339) and start then")
+	p.requesting.define(flags)
 
+	p.pacing.define(flags)
+	p.seeking.define(flags)
 	flags.VarP(single(&p.connections, "N", parseFew).or("50"), "connections", "c", "Most connections to each target")
 	flags.VarP(single(&p.connections, "N", parseFew), "threads", "t", "The same as --connections")
 	flags.Var(single(&p.duration, "DURATION", parseDuration), "duration", "Start requests for no longer than this")
@@ -102,6 +97,7 @@ func (p *params) define(flags *pflag.FlagSet) {
 
 	flags.Var(single(&p.timeout, "DURATION", parseDuration).or("10s"), "timeout", "Time limit of each request, connecting and the whole answer included")
 	flags.BoolVar(&p.insecure, "insecure", false, "Accept any TLS certificate")
+	p.connecting.define(flags)
 	flags.BoolVar(&p.http2, "http2", false, "Speak HTTP/2; without TLS by prior knowledge (h2c)")
 	flags.BoolVar(&p.noKeepAlive, "no-keepalive", false, "Open a new connection for each request")
 	flags.Var(single(&p.redirects, "N", parseRedirects), "redirects", "Follow up to this many redirects of a request (default 0: a redirect is an answer)")

@@ -28,7 +28,7 @@ func TestBadFlags(t *testing.T) {
 		"--max --rate 5/s":                      "--rate and --max exclude one another",
 		"--to ::1":                              "needs brackets",
 		"--to ftp://x":                          "scheme 'ftp'",
-		"--to localhost:80/path":                "paths come from the recording",
+		"--to localhost:80/path?a=b":            "queries come from the recording",
 		"--to a=localhost:1 --to a=localhost:2": "two targets are called a",
 		"-c 0":                                  "not a number from 1 to",
 		"-c 5 -t 5":                             "mean the same",

@@ -46,11 +46,19 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, pl
 		line("takes", "%s, with as many requests as there are responses", p.duration)
 		return nil
 	}
+	if p.warmup > 0 {
+		line("warm-up", "%s, which counts nowhere", p.warmup)
+	}
 	var s span
 	var last time.Duration
-	err := p.each(ctx, records, func(r *recording.Request) error {
+	all := p.selection
+	all.requests = 0 // which are those behind the warm-up
+	err := all.each(ctx, records, func(r *recording.Request) error {
 		due := plan.Next(r.TimeNS)
-		if p.duration > 0 && due >= p.duration {
+		switch {
+		case plan.Timed() && due < p.warmup:
+			return nil
+		case p.duration > 0 && due-p.warmup >= p.duration, p.requests > 0 && s.records == p.requests:
 			return errOver
 		}
 		last = due

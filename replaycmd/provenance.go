@@ -40,6 +40,16 @@ var secret = map[string]func(string) string{
 		name, _, _ := strings.Cut(text, ":")
 		return name + ": " + hidden
 	},
+	"data":          withoutText,
+	"data-template": withoutText,
+}
+
+// withoutText hides a body, and not the name of its file.
+func withoutText(text string) string {
+	if strings.HasPrefix(text, "@") {
+		return text
+	}
+	return hidden
 }
 
 const hidden = "…"

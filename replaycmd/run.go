@@ -35,11 +35,16 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	if p.test {
 		return p.testIntegrity(ctx, report.Escaping(cmd.OutOrStdout()), args, cmd.InOrStdin(), notes.note)
 	}
-	records, err := p.selection.open(ctx, args, cmd.InOrStdin(), p.loop && !p.only(), notes.note)
+	records, err := p.selection.open(ctx, args, cmd.InOrStdin(), (p.loop || len(p.findRate) > 0) && !p.only(), notes.note)
 	if err != nil {
 		return exitNotStarted, beforeStart(err)
 	}
 	defer records.Close()
+	if records.url != nil {
+		if err := p.use(records.url); err != nil {
+			return exitNotStarted, err
+		}
+	}
 	if records.url != nil && len(p.targets) == 0 {
 		target, err := send.ParseTarget(records.url.Origin)
 		if err != nil {
@@ -53,6 +58,9 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 		}
 		err = p.extractTo(ctx, p.extract, records, notes.note)
 		return records.incomplete(notes, err)
+	}
+	if len(p.findRate) > 0 {
+		return p.seek(ctx, cmd, args, records, notes)
 	}
 	plan, err := p.plan(records)
 	if err != nil {
@@ -95,25 +103,6 @@ func (r *records) incomplete(notes *notes, err error) (int, error) {
 	return caddy.ExitCodeSuccess, nil
 }
 
-// plan returns when requests are due.
-func (p *params) plan(records *records) (schedule.Schedule, error) {
-	s := schedule.Schedule{Rate: p.rate, Speed: p.speed, MinDelay: p.minDelay}
-	if records.url != nil {
-		return s, nil
-	}
-	timed, err := records.timed() // which also has the first records read before the clock starts
-	switch {
-	case err != nil:
-		return s, err
-	case p.max, p.rate > 0:
-	case !timed && p.speed > 0:
-		return s, errors.New("the records have no times for --speed: expected --rate or --max")
-	case timed && p.speed == 0:
-		s.Speed = 1
-	}
-	return s, nil
-}
-
 // gcPercent keeps the memory of a long run near that of a short one. What a run
 // needs it reuses, so that there is little to collect.
 const gcPercent = 50
@@ -128,7 +117,10 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 	if err != nil {
 		return exitNotStarted, err
 	}
-	d := p.newDelivery(records, plan, outputs)
+	d, err := p.newDelivery(records, plan, outputs)
+	if err != nil {
+		return exitNotStarted, errors.Join(err, outputs.close())
+	}
 	finishRecording := func() error { return nil }
 	if p.record != "" {
 		k, err := newKeeper(context.WithoutCancel(ctx), p.record, p.targets, plan.Timed())
@@ -167,8 +159,8 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 	d.changing.noteUnsigned(notes.note)
 	errRun = cmp.Or(errRun, records.missing(), finishRecording())
 	facts := report.Facts{
-		Started: started, Elapsed: time.Since(started), Pace: plan.String(), Timed: plan.Timed(),
-		RateAsked: plan.PerSecond(), Connections: p.connections, Interrupted: interrupted.Err() != nil,
+		Started: started, Elapsed: max(0, time.Since(started)-p.warmup), Pace: plan.String(), Timed: plan.Timed(),
+		RateAsked: plan.PerSecond(p.duration), Connections: p.connections, Interrupted: interrupted.Err() != nil,
 		Problems: notes.lost(), By: p.by, Classes: d.classes, Run: run,
 	}
 	if records.url != nil {
@@ -199,10 +191,10 @@ func (p *params) hint(err error) string {
 	return ""
 }
 
-func (p *params) newDelivery(records *records, plan schedule.Schedule, outputs *outputs) *delivery {
+func (p *params) newDelivery(records *records, plan schedule.Schedule, outputs *outputs) (*delivery, error) {
 	d := &delivery{
-		records: records, same: records.url != nil, stopReading: records.stop,
-		schedule: plan, targets: p.targets, connections: p.connections, requests: p.requests, duration: p.duration,
+		records: records, same: records.url != nil && records.url.Same(), stopReading: records.stop,
+		schedule: plan, targets: p.targets, connections: p.connections * p.streams, requests: p.requests, duration: p.duration,
 		rewriter: p.rewriter(), changing: p.changing(), by: p.by, classes: report.NewClasses(p.by), stopAtFailure: p.stopAtErrors,
 		options: send.Options{
 			Timeout: p.timeout, Insecure: p.insecure, HTTP2: p.http2, NoKeepAlive: p.noKeepAlive, Redirects: p.redirects,
@@ -210,15 +202,18 @@ func (p *params) newDelivery(records *records, plan schedule.Schedule, outputs *
 		},
 	}
 	d.rewriter.Close, d.options.ServerName = p.noKeepAlive, d.rewriter.Host
+	if err := p.connecting.apply(&d.options); err != nil {
+		return nil, err
+	}
 	if len(outputs.rows) > 0 {
 		d.rows = outputs.row
 	}
-	return d
+	return d, nil
 }
 
 // rewriter returns how requests differ from the records.
 func (p *params) rewriter() send.Rewriter {
-	rewriter := send.Rewriter{Set: p.set, Remove: slices.Concat(p.remove, []string{recording.CopyField}), OriginForm: p.host != hostPreserve}
+	rewriter := send.Rewriter{Targets: p.rewrites, Set: p.set, Remove: slices.Concat(p.remove, []string{recording.CopyField}), OriginForm: p.host != hostPreserve}
 	if p.host != hostPreserve && p.host != hostTarget {
 		rewriter.Host = p.host
 	}

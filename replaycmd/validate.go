@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -23,8 +22,10 @@ func (p *params) validate(args []string) error {
 		return errors.New("nothing to send: expected a recording, a folder, a pattern, a URL or -")
 	}
 	for _, check := range []func() error{
-		p.checkPace, p.checkDuplicates, p.checkTargets, p.checkReports, p.checkHost,
+		p.checkPace, p.checkSeeking, p.checkDuplicates, p.checkTargets, p.checkReports, p.checkHost,
 		func() error { return p.checkSources(args) },
+		func() error { return p.checkRequest(source.IsURL(args[0])) },
+		func() error { return p.checkVersion(source.IsURL(args[0]), args[0]) },
 		func() error { return p.checkComparison(args) },
 		func() error { return p.checkTiming(args) },
 		func() error { return p.checkConversing(args) },
@@ -38,16 +39,6 @@ func (p *params) validate(args []string) error {
 
 // only reports whether something else than sending is asked for.
 func (p *params) only() bool { return p.dryRun || p.test || p.extract != "" }
-
-func (p *params) checkPace() error {
-	if given := p.given("speed", "rate", "max"); len(given) > 1 {
-		return fmt.Errorf("%s exclude one another: expected one of --speed, --rate and --max", strings.Join(given, " and "))
-	}
-	if !p.startAt.IsZero() && time.Now().After(p.startAt) {
-		return fmt.Errorf("parsing --start-at: %s has passed", p.startAt.Format(time.RFC3339))
-	}
-	return nil
-}
 
 func (p *params) checkDuplicates() error {
 	for _, same := range [][2]string{{"connections", "threads"}, {"requests", "reqs"}} {

@@ -33,11 +33,24 @@ type Dialer struct {
 
 	// TLS is set if the connections are to be encrypted.
 	TLS *tls.Config
+
+	// Local returns the address that the next connection comes from. Without it the
+	// system chooses.
+	Local func() net.Addr
+}
+
+// Source returns what dials from the next address.
+func (d *Dialer) Source() *net.Dialer {
+	dialer := new(net.Dialer)
+	if d.Local != nil {
+		dialer.LocalAddr = d.Local()
+	}
+	return dialer
 }
 
 // Dial opens a connection, with its TLS handshake. The error is an *Error.
 func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
-	raw, err := new(net.Dialer).DialContext(ctx, d.Network, d.Address)
+	raw, err := d.Source().DialContext(ctx, d.Network, d.Address)
 	if err != nil {
 		return nil, DialError(err)
 	}

@@ -5,11 +5,13 @@ package foreign
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -177,6 +179,59 @@ func TestGoReplaysOwnFile(t *testing.T) {
 	}
 	if got := string(records[0].Headers); !strings.Contains(got, "X-Tag: one\r\nX-Tag: two\r\n") {
 		t.Errorf("header %q", got)
+	}
+}
+
+// chromium.har is of a real Chromium, driven and recorded by Playwright, and
+// chromium.txt has what the server saw of the same requests: method, target and
+// body in base64. Playwright's HAR has no favicons, no bytes that are no text, and
+// nothing of forms with files; of those it says how long they were.
+func TestChromiumsOwnFile(t *testing.T) {
+	data, err := os.ReadFile("testdata/chromium.har")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := os.ReadFile("testdata/chromium.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := make(map[string][]string)
+	for line := range strings.Lines(string(seen)) {
+		words := strings.Split(strings.TrimSpace(line), " ")
+		body, err := base64.StdEncoding.DecodeString(strings.Join(words[2:], ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := words[0] + " " + words[1]
+		sent[request] = append(sent[request], string(body))
+	}
+	records, skips := decode(t, data)
+	if len(records) != 7 || skips.Total() > 0 {
+		t.Fatalf("%d records, left out: %v", len(records), skips.New())
+	}
+	cut := 0
+	for _, r := range records {
+		bodies := sent[string(r.Method)+" "+string(r.URI)]
+		if r.Truncated() {
+			cut++
+			if !slices.ContainsFunc(bodies, func(body string) bool { return len(body) == int(r.BodySize) }) {
+				t.Errorf("%s %s had %d bytes", r.Method, r.URI, r.BodySize)
+			}
+		} else if !slices.Contains(bodies, string(r.Body)) {
+			t.Errorf("%s %s with %q was not sent", r.Method, r.URI, r.Body)
+		}
+		if r.TimeNS == 0 || r.Response == nil || r.Response.Status == 0 || !bytes.HasPrefix(r.Headers, []byte("Host: 127.0.0.1:27777\r\n")) {
+			t.Errorf("%s %s: %+v", r.Method, r.URI, r)
+		}
+	}
+	if page := string(records[0].Response.Body); !strings.HasPrefix(page, "<!doctype html>") || bytes.Contains(records[0].Response.Headers, []byte("Content-Encoding")) {
+		t.Errorf("the page is %s\n%s", records[0].Response.Headers, page)
+	}
+	if pixel := string(records[1].Response.Body); pixel != "\x89PNG\r\n\x1a\n\x00\xff" {
+		t.Errorf("the image is %q", pixel)
+	}
+	if cut != 2 {
+		t.Errorf("%d bodies are cut", cut)
 	}
 }
 

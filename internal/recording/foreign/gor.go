@@ -56,8 +56,7 @@ type gor struct {
 // gorRecord is a request that waits for its response.
 type gorRecord struct {
 	recording.Copy
-	answer recording.Response
-	done   bool
+	done bool
 }
 
 func newGor(r io.Reader, stream bool) Decoder {

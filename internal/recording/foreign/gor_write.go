@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
@@ -67,11 +68,9 @@ func (g *gorWriter) message(fields, body, trailers []byte, of string) {
 // Close does nothing: the form has no end.
 func (*gorWriter) Close() error { return nil }
 
+// gorID reports whether the form can hold an identifier.
 func gorID(id []byte) bool {
-	for _, c := range id {
-		if !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '-' || c == '_') {
-			return false
-		}
-	}
-	return len(id) > 0
+	return len(id) > 0 && bytes.IndexFunc(id, func(r rune) bool { return !strings.ContainsRune(gorIDRunes, r) }) < 0
 }
+
+const gorIDRunes = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"

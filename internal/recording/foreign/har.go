@@ -256,7 +256,7 @@ func (e *harEntry) fill(d *draft) error {
 func (r *harRequest) body(d *draft) error {
 	post := r.PostData
 	if post == nil {
-		d.BodySize = uint64(max(r.BodySize, 0))
+		d.BodySize = uint64(max(r.BodySize, contentLength(d.fields), 0)) // browsers leave out some bodies
 		return nil
 	}
 	switch {

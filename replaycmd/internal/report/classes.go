@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/endpoint"
@@ -82,4 +83,27 @@ func (c *Classes) Name(class int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.names[class]
+}
+
+// firstGRPC is the number of the class of gRPC's status 0, beyond those of HTTP's.
+const firstGRPC = 1000
+
+// ByStatusOf returns the number of the class by status of a response: that of
+// gRPC, which is the text of a number from 0 to 16, or else that of HTTP.
+func ByStatusOf(status int, grpc string) int {
+	if code, err := strconv.ParseUint(grpc, 10, 8); err == nil && code <= 16 {
+		return firstGRPC + int(code)
+	}
+	return status
+}
+
+// statusName returns the name of a class by status.
+func statusName(number int) string {
+	switch {
+	case number >= firstGRPC:
+		return "grpc " + strconv.Itoa(number-firstGRPC)
+	case number > 0:
+		return strconv.Itoa(number)
+	}
+	return "no answer"
 }

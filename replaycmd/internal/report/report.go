@@ -37,6 +37,8 @@ type Report struct {
 	Targets     []Target  `json:"targets"`
 	Checks      []Check   `json:"checks"`
 
+	Found *FoundRate `json:"found_rate,omitempty"` // of --find-rate; all else is of the last run at that rate
+
 	Comparisons []Comparison `json:"comparisons,omitempty"` // one of each new target, if responses were compared
 	Differences []Difference `json:"differences,omitempty"` // theirs, the fields that count first
 
@@ -205,12 +207,9 @@ func newTarget(facts *Facts, result *Result) (t Target, err error) {
 func newClasses(facts *Facts, totals *Totals) ([]Class, error) {
 	classes := make([]Class, 0, len(totals.Classes))
 	for number, c := range totals.Classes {
-		name := "no answer"
-		switch {
-		case facts.By != ByStatus:
+		name := statusName(number)
+		if facts.By != ByStatus {
 			name = facts.Classes.Name(number)
-		case number > 0:
-			name = strconv.Itoa(number)
 		}
 		latency, err := newLatency(c.Latency)
 		if err != nil {

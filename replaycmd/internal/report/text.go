@@ -24,6 +24,7 @@ func (r *Report) writeText(w io.Writer) error {
 			return err
 		}
 	}
+	writeFound(w, r.Found)
 	t := r.table()
 	if err := t.write(w); err != nil {
 		return err

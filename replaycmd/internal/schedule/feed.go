@@ -30,6 +30,7 @@ const entrySize = 256
 type entry[M any] struct {
 	message M
 	due     time.Duration
+	warm    bool // it belongs to the warm-up, and counts nowhere
 	bytes   int
 	users   atomic.Int32 // lanes that are not done with it
 }
@@ -40,7 +41,8 @@ type feed[M any] struct {
 	size     func(*M) int
 	done     func(*M)
 	schedule Schedule
-	limit    int64                                        // how many requests; 0: all
+	elapsed  func() time.Duration
+	limit    int64                                        // how many requests, those of the warm-up aside; 0: all
 	ahead    int64                                        // how many are kept for slower lanes, without a schedule
 	until    time.Duration                                // requests due from then on aren't sent; 0: all are
 	stopping func()                                       // makes a call of next return
@@ -58,6 +60,7 @@ type feed[M any] struct {
 
 	reading bool // a lane reads the next request, without the lock
 	checked int64
+	warm    int64 // requests of the warm-up; belongs to who reads
 	free    []*entry[M]
 	over    bool  // nothing more is taken
 	err     error // why nothing more is read; io.EOF at the regular end
@@ -200,7 +203,7 @@ func (f *feed[M]) append(e *entry[M]) {
 
 // fill makes an entry of the next request.
 func (f *feed[M]) fill(e *entry[M]) error {
-	if f.limit > 0 && f.end == f.limit {
+	if f.limit > 0 && f.end-f.warm == f.limit {
 		return io.EOF
 	}
 	recorded, err := f.next(&e.message)
@@ -211,7 +214,21 @@ func (f *feed[M]) fill(e *entry[M]) error {
 	if f.until > 0 && e.due >= f.until {
 		return io.EOF
 	}
+	e.warm = f.isWarm(e.due)
+	if e.warm {
+		f.warm++
+	}
 	return nil
+}
+
+// isWarm reports whether a request belongs to the warm-up: by when it is due or,
+// without times, by now.
+func (f *feed[M]) isWarm(due time.Duration) bool {
+	warmup := f.schedule.Warmup
+	if warmup > 0 && !f.schedule.Timed() {
+		due = f.elapsed()
+	}
+	return due < warmup
 }
 
 func (f *feed[M]) blank() *entry[M] {

@@ -125,7 +125,7 @@ func TestOnlyThoseWaitThatFollow(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slow, quick := newChain(map[int]int{20: 3, 21: 3, 22: 21}), newChain(map[int]int{20: 3, 21: 3, 22: 21})
 			slow.takes[3] = 2 * time.Second
-			sendChains(t, &Run[int]{Schedule: Schedule{Rate: 100}, Connections: connections}, 400, 1, slow, quick)
+			sendChains(t, &Run[int]{Schedule: Schedule{Rate: Steady(100)}, Connections: connections}, 400, 1, slow, quick)
 			for _, c := range []*chain{slow, quick} {
 				if len(c.starts) != 400 || len(c.dropped)+len(c.skipped) > 0 {
 					t.Fatalf("%d were sent, dropped %v, skipped %v", len(c.starts), c.dropped, c.skipped)
@@ -154,7 +154,7 @@ func TestWhatFollowsAFailureIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChain(map[int]int{5: 1, 6: 5, 7: 2})
 		c.takes[1], c.fails[1] = time.Second, true
-		sendChains(t, &Run[int]{Schedule: Schedule{Rate: 100}, Connections: 4}, 10, 1, c)
+		sendChains(t, &Run[int]{Schedule: Schedule{Rate: Steady(100)}, Connections: 4}, 10, 1, c)
 		if slices.Sort(c.dropped); !slices.Equal(c.dropped, []int{5, 6}) || len(c.starts) != 8 {
 			t.Errorf("dropped %v, sent %d", c.dropped, len(c.starts))
 		}
@@ -166,7 +166,7 @@ func TestAPauseCountsFromTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChain(map[int]int{5: 1, 8: 7})
 		c.takes[1], c.pause = time.Second, 500*time.Millisecond
-		sendChains(t, &Run[int]{Schedule: Schedule{Rate: 100}, Connections: 4}, 10, 1, c)
+		sendChains(t, &Run[int]{Schedule: Schedule{Rate: Steady(100)}, Connections: 4}, 10, 1, c)
 		for m, want := range map[int]time.Duration{5: 1510 * time.Millisecond, 8: 571 * time.Millisecond, 9: 90 * time.Millisecond} {
 			if s := c.starts[m]; s.Due != want || s.Started != want || s.Waited {
 				t.Errorf("%d is %+v, want it at %v", m, s, want)
@@ -200,7 +200,7 @@ func TestWaitingIsBounded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := newChain(after)
 			c.takes[0] = time.Hour
-			sendChains(t, &Run[int]{Schedule: Schedule{Rate: 1000}, Connections: 4}, n, size, c)
+			sendChains(t, &Run[int]{Schedule: Schedule{Rate: Steady(1000)}, Connections: 4}, n, size, c)
 			if kept := min(maxHeld, maxHeldBytes/size); len(c.skipped)+len(c.starts) != n || len(c.starts) > kept+1 || len(c.starts) < kept-100 {
 				t.Errorf("%s: %d were sent and %d skipped", name, len(c.starts), len(c.skipped))
 			}
@@ -221,7 +221,7 @@ func TestWaitingEndsWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChain(map[int]int{1: 0})
 		c.takes[0] = time.Minute
-		sendChains(t, &Run[int]{Schedule: Schedule{Rate: 1}, Connections: 4, Duration: 10 * time.Second}, 100, 1, c)
+		sendChains(t, &Run[int]{Schedule: Schedule{Rate: Steady(1)}, Connections: 4, Duration: 10 * time.Second}, 100, 1, c)
 		if !slices.Equal(c.skipped, []int{1}) || len(c.starts) != 9 {
 			t.Errorf("skipped %v, sent %d", c.skipped, len(c.starts))
 		}

@@ -57,7 +57,7 @@ func (l *lane[M]) send(ctx context.Context) {
 
 func (l *lane[M]) begin(t *turn[M], freed time.Duration) Start {
 	now := time.Now()
-	s := Start{At: now, Started: now.Sub(l.start), Due: t.due}
+	s := Start{At: now, Started: now.Sub(l.start), Due: t.due, Warm: t.warm}
 	if !l.timed {
 		s.Due = s.Started
 		return s

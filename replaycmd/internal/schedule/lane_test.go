@@ -100,7 +100,7 @@ func TestUnderAScheduleASlowTargetHoldsUpNoOther(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const n, hangs = 10_000, time.Hour
 				good, bad := &fake{takes: time.Millisecond}, &fake{takes: hangs}
-				run := &Run[int]{Schedule: Schedule{Rate: 100}, Duration: 100 * time.Second, Connections: 2}
+				run := &Run[int]{Schedule: Schedule{Rate: Steady(100)}, Duration: 100 * time.Second, Connections: 2}
 				began := time.Now()
 				runOf(t, run, n, tc.size, good, bad)
 				if took := time.Since(began); took != hangs+10*time.Millisecond {
@@ -120,7 +120,7 @@ func TestUnderAScheduleASlowTargetHoldsUpNoOther(t *testing.T) {
 			})
 			synctest.Test(t, func(t *testing.T) {
 				good, slow := &fake{}, &fake{takes: 10 * time.Second}
-				runOf(t, &Run[int]{Schedule: Schedule{Rate: 100}, Connections: 1}, 1000, tc.size, good, slow)
+				runOf(t, &Run[int]{Schedule: Schedule{Rate: Steady(100)}, Connections: 1}, 1000, tc.size, good, slow)
 				if len(good.sent) != 1000 || good.skipped != 0 {
 					t.Errorf("the good target got %d and missed %d", len(good.sent), good.skipped)
 				}
@@ -138,7 +138,7 @@ func TestUnderAScheduleASlowTargetHoldsUpNoOther(t *testing.T) {
 // Large requests in flight hold up those that follow, so that memory does not grow
 // with connections.
 func TestLargeRequestsInFlightAreBounded(t *testing.T) {
-	for _, schedule := range []Schedule{{}, {Rate: 1000}} {
+	for _, schedule := range []Schedule{{}, {Rate: Steady(1000)}} {
 		synctest.Test(t, func(t *testing.T) {
 			one, other := &fake{takes: time.Second}, &fake{takes: time.Second}
 			began := time.Now()
@@ -158,7 +158,7 @@ func TestLargeRequestsInFlightAreBounded(t *testing.T) {
 func TestWhyARequestIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := &fake{takes: 100 * time.Millisecond}
-		runOf(t, &Run[int]{Schedule: Schedule{Rate: 20}, Connections: 1}, 10, 1, target)
+		runOf(t, &Run[int]{Schedule: Schedule{Rate: Steady(20)}, Connections: 1}, 10, 1, target)
 		for i, start := range target.starts {
 			if late := start.Started > start.Due; late != (i > 0) || start.Busy != late {
 				t.Errorf("request %d: due %v, started %v, busy %v", i, start.Due, start.Started, start.Busy)
@@ -167,7 +167,7 @@ func TestWhyARequestIsLate(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) { // the machine sleeps while a connection is free
 		target := new(fake)
-		run := &Run[int]{Schedule: Schedule{Rate: 20}, Connections: 2}
+		run := &Run[int]{Schedule: Schedule{Rate: Steady(20)}, Connections: 2}
 		run.Targets = []Target[int]{target}
 		run.Next, run.Size = numbers(10), func(*int) int { return 1 }
 		run.Prepare()

@@ -42,7 +42,8 @@ type Run[M any] struct {
 	Connections int
 	// Requests bounds the requests to each target, unless it is 0.
 	Requests int64
-	// Duration bounds the time in which requests are started, unless it is 0.
+	// Duration bounds the time in which requests are started, unless it is 0. The
+	// schedule's Warmup is part of it.
 	Duration time.Duration
 	// StopReading makes a call of Next return that waits, and any later one,
 	// unless it is nil: Next never waits then.
@@ -75,6 +76,7 @@ type Start struct {
 	Due     time.Duration // without a schedule: now
 	Busy    bool          // it waited longer for a free connection than for anything else
 	Waited  bool          // it waited longer for another message than for anything else
+	Warm    bool          // it belongs to the warm-up
 }
 
 // Prepare makes ready what can be made ready before the first request.
@@ -141,7 +143,7 @@ func (r *Run[M]) feeds() []*feed[M] {
 	}
 	for i := range feeds {
 		feeds[i] = &feed[M]{
-			next: r.Next, size: r.Size, done: r.Done, schedule: r.Schedule, limit: r.Requests, until: r.Duration,
+			elapsed: r.Elapsed, next: r.Next, size: r.Size, done: r.Done, schedule: r.Schedule, limit: r.Requests, until: r.Duration,
 			ahead: int64(cmp.Or(r.Ahead, defaultAhead)), stopping: r.StopReading,
 			skip: func(lane int, m *M, due time.Duration) { r.lanes[lane].target.Skip(m, due) }, // of one feed for all
 		}

@@ -10,7 +10,7 @@ import (
 
 func TestRateDoesNotDrift(t *testing.T) {
 	for _, rate := range []Rate{3, 7, 100, 5000, 999983} {
-		s := Schedule{Rate: rate}
+		s := Schedule{Rate: Steady(rate)}
 		var due time.Duration
 		for range int(rate)*10 + 1 {
 			due = s.Next(0)
@@ -45,7 +45,7 @@ func TestUnknownAndBackwardTimesStandForTheOnesBefore(t *testing.T) {
 func TestMinDelay(t *testing.T) {
 	for name, s := range map[string]*Schedule{
 		"recorded times": {Speed: 1, MinDelay: time.Second},
-		"rate":           {Rate: 1000, MinDelay: time.Second},
+		"rate":           {Rate: Steady(1000), MinDelay: time.Second},
 		"alone":          {MinDelay: time.Second},
 	} {
 		if !s.Timed() {

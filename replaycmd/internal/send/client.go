@@ -22,8 +22,10 @@ type Client struct {
 
 	dialer *Dialer
 	ctx    context.Context
+	place  *place // nil: the connection is its own
 	conn   connection
 	used   time.Time // when the connection carried its last response
+	opened time.Time // when the connection was opened
 }
 
 // connection carries one request at a time.
@@ -31,10 +33,16 @@ type connection interface {
 	// exchange sends a message and reads the response to its end. The
 	// connection can be used again if it reports so. The capture may be nil, and
 	// is empty.
-	exchange(m *Message, host string, deadline time.Time, capture *http1.Capture) (resp Response, reusable bool, err error)
+	exchange(m *Message, to address, deadline time.Time, capture *http1.Capture) (resp Response, reusable bool, err error)
 	// stale reports whether the other side has ended the idle connection.
 	stale() bool
 	close()
+}
+
+// address is what a target changes of the messages to it.
+type address struct {
+	base string // the path before theirs
+	host string // empty: their own
 }
 
 // Response is what came back.
@@ -47,6 +55,8 @@ type Response struct {
 	BodySize int64
 	// Location is where a redirect leads.
 	Location string
+	// GRPC is the grpc-status of a response of gRPC, over HTTP/2 and HTTP/3.
+	GRPC string
 	// Ended is when the response was complete, or when it was clear that there
 	// will be none.
 	Ended time.Time
@@ -62,7 +72,15 @@ const settled = time.Millisecond
 
 // NewClient returns a client whose connections end with ctx.
 func NewClient(ctx context.Context, dialer *Dialer) *Client {
-	return &Client{dialer: dialer, ctx: ctx}
+	return &Client{dialer: dialer, ctx: ctx, place: dialer.newPlace()}
+}
+
+// open opens a connection, or joins the one that the client shares with others.
+func (c *Client) open(deadline time.Time) (connection, error) {
+	if c.place != nil {
+		return c.place.join(func() (connection, error) { return c.dialer.open(c.ctx, deadline) })
+	}
+	return c.dialer.open(c.ctx, deadline)
 }
 
 // Close closes the connection.
@@ -93,6 +111,9 @@ func (c *Client) Send(m *Message, now time.Time) (Response, error) {
 
 // sendOnce sends one message, and follows no redirect.
 func (c *Client) sendOnce(m *Message, now, deadline time.Time) (Response, error) {
+	if refresh := c.dialer.options.Refresh; c.conn != nil && refresh > 0 && now.Sub(c.opened) >= refresh {
+		c.Close()
+	}
 	if c.conn != nil && (now.Sub(c.used) > settled || !m.idempotent()) && c.conn.stale() {
 		c.Close()
 	}
@@ -122,17 +143,17 @@ func (c *Client) attempt(m *Message, deadline time.Time) (Response, error) {
 		c.Capture.Reset()
 	}
 	if c.conn == nil {
-		conn, err := c.dialer.open(c.ctx, deadline)
+		conn, err := c.open(deadline)
 		if err != nil {
 			return Response{}, err
 		}
-		c.conn = conn
+		c.conn, c.opened = conn, time.Now()
 	}
 	host := ""
 	if c.dialer.options.TargetHost || len(m.Host) == 0 {
 		host = c.dialer.target.Host
 	}
-	resp, reusable, err := c.conn.exchange(m, host, deadline, c.Capture)
+	resp, reusable, err := c.conn.exchange(m, address{c.dialer.target.Base, host}, deadline, c.Capture)
 	if !reusable || c.dialer.options.NoKeepAlive {
 		c.Close()
 	}
@@ -161,14 +182,14 @@ func (c *connection1) close() {
 
 func (c *connection1) stale() bool { return c.Stale() }
 
-func (c *connection1) exchange(m *Message, host string, deadline time.Time, capture *http1.Capture) (Response, bool, error) {
+func (c *connection1) exchange(m *Message, to address, deadline time.Time, capture *http1.Capture) (Response, bool, error) {
 	req := http1.Request{Head: m.wire}
-	if host != "" {
+	if to.host != "" || to.base != "" {
 		end := len(m.wire)
 		if end > wholeCopy {
 			end = m.bodyAt
 		}
-		c.buf = m.withHost(c.buf[:0], host, end)
+		c.buf = m.addressed(c.buf[:0], to.base, to.host, end)
 		req.Head, req.Body = c.buf, m.wire[end:]
 	}
 	got, err := c.Exchange(&req, deadline, capture)

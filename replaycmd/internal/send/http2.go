@@ -5,6 +5,7 @@ package send
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -57,15 +58,24 @@ func (d *Dialer) transport() *http.Transport {
 
 // dial opens a connection without TLS.
 func (d *Dialer) dial(ctx context.Context) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, d.target.Network, d.target.Address)
+	return d.http1.Source().DialContext(ctx, d.target.Network, d.target.Address)
 }
 
-// http2 is a connection of its own, on which one request goes at a time.
+// http2 is a connection of HTTP/2 or HTTP/3. Requests of several clients go over it
+// at once if they share it.
 type http2 struct {
 	ctx    context.Context
-	conn   *http.ClientConn
+	conn   multiplexed
 	scheme string
 	target string // the target's host
+}
+
+// multiplexed is what carries the requests.
+type multiplexed interface {
+	RoundTrip(r *http.Request) (*http.Response, error)
+	Reserve() error // a place for one more request
+	Err() error     // why there is none any more
+	Close() error
 }
 
 func (d *Dialer) openHTTP2(ctx context.Context, life context.Context) (connection, error) {
@@ -89,10 +99,10 @@ func (c *http2) close() { c.conn.Close() }
 
 func (c *http2) stale() bool { return c.conn.Err() != nil }
 
-func (c *http2) exchange(m *Message, host string, deadline time.Time, capture *http1.Capture) (Response, bool, error) {
+func (c *http2) exchange(m *Message, to address, deadline time.Time, capture *http1.Capture) (Response, bool, error) {
 	ctx, cancel := context.WithDeadline(c.ctx, deadline)
 	defer cancel()
-	request := c.request(ctx, m, host)
+	request := c.request(ctx, m, to)
 	if err := checkHTTP2(request); err != nil {
 		return Response{}, true, err
 	}
@@ -122,10 +132,17 @@ func (c *http2) exchange(m *Message, host string, deadline time.Time, capture *h
 	if err != nil {
 		return got, false, c.failure(ctx, err, false)
 	}
+	got.GRPC = grpcStatus(resp)
 	if capture != nil {
 		capture.Trailers = appendFields(capture.Trailers, resp.Trailer)
 	}
 	return got, c.conn.Err() == nil, nil
+}
+
+// grpcStatus returns the grpc-status of a response, which is in its trailers or, if
+// it has nothing else, in its header. The text is empty if it has none.
+func grpcStatus(resp *http.Response) string {
+	return cmp.Or(resp.Trailer.Get("Grpc-Status"), resp.Header.Get("Grpc-Status"))
 }
 
 // failure classifies an error, before the response has begun or after.
@@ -161,11 +178,15 @@ func refused(err error) bool {
 
 // request is the message in HTTP/2's terms. Its target goes as it is: net/http
 // takes scheme and host off an opaque URL and sends the rest.
-func (c *http2) request(ctx context.Context, m *Message, host string) *http.Request {
+func (c *http2) request(ctx context.Context, m *Message, to address) *http.Request {
+	host := to.host
 	if host == "" {
 		host = string(m.Host)
 	}
 	target := http1.OriginForm(string(m.Target))
+	if m.takesBase() {
+		target = to.base + target
+	}
 	if target[0] == '/' {
 		target = c.scheme + "://" + host + target
 	}

@@ -24,6 +24,7 @@ type Message struct {
 	// Truncated reports whether the recording has only the beginning of the body.
 	Truncated bool
 
+	placed   bool   // the target has its base path already
 	wire     []byte // the whole of it
 	hostAt   int    // where the value of Host stands in wire
 	fieldsAt int    // where the other fields begin
@@ -42,12 +43,24 @@ func (m *Message) Trailers() iter.Seq2[[]byte, []byte] { return recording.EachFi
 // Size returns how many bytes the message keeps in memory.
 func (m *Message) Size() int { return cap(m.wire) }
 
-// withHost appends the message up to an end with another host.
-func (m *Message) withHost(buf []byte, host string, end int) []byte {
-	buf = append(buf, m.wire[:m.hostAt]...)
-	buf = append(buf, host...)
-	return append(buf, m.wire[m.hostAt+len(m.Host):end]...)
+// addressed appends the message up to an end with a path before its own, unless
+// it is placed, and with another host, unless that is empty.
+func (m *Message) addressed(buf []byte, base, host string, end int) []byte {
+	rest := 0
+	if base != "" && m.takesBase() {
+		rest = len(m.Method) + 1
+		buf = append(append(buf, m.wire[:rest]...), base...)
+	}
+	if host != "" {
+		buf = append(append(buf, m.wire[rest:m.hostAt]...), host...)
+		rest = m.hostAt + len(m.Host)
+	}
+	return append(buf, m.wire[rest:end]...)
 }
+
+// takesBase reports whether a base path comes before the target: not before that
+// of a redirect, nor where the target is no path.
+func (m *Message) takesBase() bool { return !m.placed && m.Target[0] == '/' }
 
 // HasBody reports whether anything follows the head.
 func (m *Message) HasBody() bool { return len(m.wire) > m.bodyAt }

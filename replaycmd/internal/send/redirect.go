@@ -48,6 +48,7 @@ func (c *Client) follow(m *Message, resp Response, deadline time.Time) (Response
 		if err := redirect(next, m, resp.Status, to, leaves); err != nil {
 			return resp, nil
 		}
+		next.placed = true
 		before := resp
 		resp, err = at.sendOnce(next, time.Now(), deadline)
 		resp.Sent += before.Sent
@@ -69,7 +70,11 @@ func (c *Client) url(m *Message) *url.URL {
 	if c.dialer.options.TargetHost || u.Host == "" {
 		u.Host = c.dialer.target.Host
 	}
-	if requested, err := url.ParseRequestURI(string(m.Target)); err == nil {
+	target := string(m.Target)
+	if m.takesBase() {
+		target = c.dialer.target.Base + target
+	}
+	if requested, err := url.ParseRequestURI(target); err == nil {
 		u.Path, u.RawPath, u.RawQuery = requested.Path, requested.RawPath, requested.RawQuery
 	}
 	return u

@@ -26,6 +26,8 @@ type Rewriter struct {
 	// OriginForm makes a target that names its server as well a path and a
 	// query, so that the Host field decides.
 	OriginForm bool
+	// Targets are changes of the target, one after another.
+	Targets []Substitution
 	// Set are fields that replace those of the same name.
 	Set []Field
 	// Remove are names of fields that are left out.
@@ -74,6 +76,12 @@ func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 	target := r.URI
 	if w.OriginForm || w.Host != "" {
 		target = http1.OriginForm(target)
+	}
+	for i := range w.Targets {
+		target = w.Targets[i].apply(target)
+	}
+	if len(w.Targets) > 0 && !http1.IsTarget(target) {
+		return fail(http1.Unsendable, fmt.Errorf("'%s' is what --rewrite makes of '%s', and no target", target, r.URI))
 	}
 	m.Truncated = r.Truncated()
 	recordedHost, options := connectionFields(r)

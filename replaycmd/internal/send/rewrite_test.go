@@ -89,7 +89,7 @@ func TestWhatGoesOverTheWire(t *testing.T) {
 		if m.Truncated != (name == "a body that is cut") {
 			t.Errorf("%s: truncated %v", name, m.Truncated)
 		}
-		if got := string(m.withHost(nil, "other", len(m.wire))); !strings.Contains(got, " HTTP/1.1\r\nHost: other\r\n") || len(got) != len(tc.want)-len(m.Host)+len("other") {
+		if got := string(m.addressed(nil, "", "other", len(m.wire))); !strings.Contains(got, " HTTP/1.1\r\nHost: other\r\n") || len(got) != len(tc.want)-len(m.Host)+len("other") {
 			t.Errorf("%s: with another host: %q", name, got)
 		}
 	}

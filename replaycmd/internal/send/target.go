@@ -26,12 +26,13 @@ type Target struct {
 	Network string // tcp or unix
 	Address string // host and port, or the path of a socket
 	Host    string // what the Host field is where it is to be the target's
+	Base    string // what comes before the path of every request, without a / at its end
 }
 
 const targetForms = "expected http://host:port, https://host:port, host:port or unix//path/to/socket"
 
-// ParseTarget parses a target: `[NAME=]URL`, with `host:port` for
-// `http://host:port` and Caddy's `unix//path` for a socket.
+// ParseTarget parses a target: `[NAME=]URL`, perhaps with a base path, with
+// `host:port` for `http://host:port` and Caddy's `unix//path` for a socket.
 func ParseTarget(text string) (Target, error) {
 	name, address, err := cutName(text)
 	if err != nil {
@@ -96,8 +97,8 @@ func fromURL(text string) (Target, error) {
 		return Target{}, fmt.Errorf("an IPv6 address needs brackets, like [::1]:80")
 	case u.User != nil:
 		return Target{}, errors.New("a target has no credentials: give them as --header 'Authorization: ...'")
-	case u.RawQuery != "", u.Fragment != "", strings.Trim(u.Path, "/") != "":
-		return Target{}, errors.New("a target is scheme, host and port: paths come from the recording")
+	case u.RawQuery != "", u.ForceQuery, u.Fragment != "":
+		return Target{}, errors.New("a target is scheme, host, port and perhaps a path before all others: queries come from the recording")
 	}
 	if u.Port() != "" {
 		port = u.Port()
@@ -107,8 +108,9 @@ func fromURL(text string) (Target, error) {
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return Target{}, fmt.Errorf("port '%s' is not valid: expected 1 to 65535", port)
 	}
+	base := strings.TrimRight(u.EscapedPath(), "/")
 	return Target{
-		URL: u.Scheme + "://" + u.Host, TLS: u.Scheme == "https",
-		Network: "tcp", Address: net.JoinHostPort(u.Hostname(), port), Host: u.Host,
+		URL: u.Scheme + "://" + u.Host + base, TLS: u.Scheme == "https",
+		Network: "tcp", Address: net.JoinHostPort(u.Hostname(), port), Host: u.Host, Base: base,
 	}, nil
 }

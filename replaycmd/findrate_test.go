@@ -1,0 +1,84 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+)
+
+// limiter answers 503 to what comes beyond a rate, with some allowed at once.
+func limiter(rate, burst float64) http.HandlerFunc {
+	var mu sync.Mutex
+	left, last := burst, time.Now()
+	return func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		left = min(burst, left+rate*now.Sub(last).Seconds())
+		last = now
+		if left < 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		left--
+	}
+}
+
+// The interval that is found has the limit in it, or ends below: a busy machine
+// sends in bursts.
+func TestFindRateEndsAtALimit(t *testing.T) {
+	s := serve(t, limiter(120, 30))
+	o := replay(t, "--find-rate", "5xx=0", "--rate", "60/s", "--duration", "50ms", "--report", "json,text="+t.TempDir()+"/r.txt", s.url)
+	if o.status != 0 && o.status != exitFailed {
+		t.Fatalf("status %d, %s", o.status, o.stderr)
+	}
+	r := new(report.Report)
+	if err := json.Unmarshal([]byte(o.stdout), r); err != nil {
+		t.Fatalf("%v in %s", err, o.stdout)
+	}
+	f := r.Found
+	if f == nil || len(f.Tried) < 3 || f.Conditions[0] != "5xx=0" {
+		t.Fatalf("found %+v", f)
+	}
+	// 30 at once and 120 a second make at most 720/s for 50 ms
+	if f.Rate >= 800 || f.Below == 0 || f.Below <= f.Rate {
+		t.Errorf("found %+v", f)
+	}
+	if f.Rate > 0 && r.Targets[0].StatusClass(5) > 0 {
+		t.Error("the report is of a run that did not hold")
+	}
+	if !strings.Contains(o.stderr, "60/s for 50ms: ") {
+		t.Errorf("it says %s", o.stderr)
+	}
+}
+
+func TestFindRateOfWhatNeverHolds(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	o := replay(t, "--find-rate", "5xx=0", "--rate", "1/s", "--duration", "5ms", write(t, "a.fbf", 2, 0), "--to", s.url)
+	if o.status != exitFailed || !strings.Contains(o.stderr, "no rate holds") || !strings.Contains(o.stdout, "failed: 5xx=0 is") {
+		t.Errorf("status %d, %s%s", o.status, o.stdout, o.stderr)
+	}
+}
+
+func TestFindRateWithOtherFlags(t *testing.T) {
+	for says, args := range map[string][]string{
+		"without --max":        {"--find-rate", "p99<1s", "--max"},
+		"without --fail":       {"--find-rate", "p99<1s", "--fail", "errors=0"},
+		"does not change":      {"--find-rate", "p99<1s", "--rate", "0s:1/s 9s:2/s"},
+		"is of one run":        {"--find-rate", "p99<1s", "--report", "csv"},
+		"is not a condition":   {"--find-rate", "x"},
+		"expected another con": {"--find-rate", "diffs=0"},
+	} {
+		if o := replay(t, append(args, "http://localhost:1")...); o.status != exitNotStarted || !strings.Contains(o.stderr, says) {
+			t.Errorf("%v: status %d, %s", args, o.status, o.stderr)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
+)
+
+// FoundRate is what a search for the highest rate has found. Rates are per second.
+type FoundRate struct {
+	Conditions []string `json:"conditions"` // that had to hold, of every target
+	Rate       float64  `json:"rate"`       // the highest at which they did, twice; 0: at none
+	Below      float64  `json:"below"`      // the lowest above it at which they did not; 0: there was none
+	Limit      string   `json:"limit"`      // what was at its end: "target", "machine" (the one that sends), "tries" or "interrupted"
+	Tried      []Tried  `json:"tried"`      // in the order in which they were
+}
+
+// Tried is one rate of a search.
+type Tried struct {
+	Rate       float64 `json:"rate"`
+	Held       bool    `json:"held"`
+	Seconds    float64 `json:"seconds"`     // that it was sent for
+	AnswerRate float64 `json:"answer_rate"` // the lowest of all targets
+	P50MS      float64 `json:"p50_ms"`      // of latency, the highest of all targets
+	P99MS      float64 `json:"p99_ms"`
+	Errors     int64   `json:"errors"` // of all targets, with what was not started in time
+	Late       int64   `json:"late"`   // because of this machine
+	Why        string  `json:"why"`    // it did not hold: the first condition and its value
+}
+
+// Try returns what became of a run at a rate by conditions, all of which have to
+// hold. Unless one is about errors none may occur, and all has to start in time.
+func (r *Report) Try(rate float64, conditions []Condition) (Tried, schedule.Verdict) {
+	tried := Tried{Rate: rate, Seconds: r.ElapsedMS / 1e3}
+	ofErrors, slow := false, false
+	for _, c := range conditions {
+		ofErrors = ofErrors || c.OfErrors()
+	}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if i == 0 || t.AnswerRate < tried.AnswerRate {
+			tried.AnswerRate = t.AnswerRate
+		}
+		tried.P50MS, tried.P99MS = max(tried.P50MS, t.Latency.P50MS), max(tried.P99MS, t.Latency.P99MS)
+		tried.Errors += t.Errors + t.Unsent
+		byMachine := t.Late - t.LateBusy
+		tried.Late += byMachine
+		slow = slow || byMachine*lateShare > t.Requests
+		for _, c := range conditions {
+			if check := c.Judge(t); !check.OK && tried.Why == "" {
+				tried.Why = fmt.Sprintf("%s is %s", check.Condition, check.Value)
+			}
+		}
+		if !ofErrors && t.Errors+t.Unsent > 0 && tried.Why == "" {
+			tried.Why = plural(t.Errors+t.Unsent, "error")
+		}
+	}
+	tried.Held = tried.Why == ""
+	switch {
+	case tried.Held:
+		return tried, schedule.Held
+	case slow:
+		return tried, schedule.Limited
+	}
+	return tried, schedule.Failed
+}
+
+// lateShare is the part of the requests, as a divisor, from which on requests that
+// this machine started late are a reason not to blame the target.
+const lateShare = 20
+
+// String returns the rate with its interval, in a line.
+func (f *FoundRate) String() string {
+	if f.Rate == 0 {
+		return fmt.Sprintf("no rate holds, down to %s/s", number(f.Below))
+	}
+	text := number(f.Rate) + "/s holds"
+	if f.Below > 0 {
+		text += ", " + number(f.Below) + "/s does not"
+	}
+	switch f.Limit {
+	case "machine":
+		text += ": this machine cannot send more, whatever the target can"
+	case "interrupted":
+		text += ", when it was interrupted"
+	case "tries":
+		text += ", and no end was in sight"
+	}
+	return text
+}
+
+// writeFound writes what was found and the curve of what was tried.
+func writeFound(w io.Writer, f *FoundRate) {
+	if f == nil {
+		return
+	}
+	fmt.Fprintf(w, "highest rate with %s\n  %s\n\n", strings.Join(f.Conditions, " and "), f)
+	fmt.Fprintf(w, "  %10s %10s %10s %10s %8s\n", "RATE", "ANSWERED", "P50", "P99", "ERRORS")
+	for _, t := range f.Tried {
+		verdict := "held"
+		if !t.Held {
+			verdict = "failed: " + t.Why
+		}
+		fmt.Fprintf(w, "  %10s %10s %10s %10s %8d  %s\n", number(t.Rate)+"/s", number(t.AnswerRate)+"/s", asDuration(t.P50MS), asDuration(t.P99MS), t.Errors, verdict)
+	}
+	fmt.Fprintln(w)
+}
+
+func asDuration(ms float64) string {
+	return fmt.Sprintf("%.2f ms", time.Duration(ms*float64(time.Millisecond)).Seconds()*1e3)
+}
+
+// number returns a rate with as many digits as are of use.
+func number(rate float64) string {
+	switch {
+	case rate >= 100:
+		return fmt.Sprintf("%.0f", rate)
+	case rate >= 10:
+		return fmt.Sprintf("%.1f", rate)
+	}
+	return fmt.Sprintf("%.2f", rate)
+}

@@ -1,0 +1,139 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"text/template"
+)
+
+// Template are bodies that a text/template makes: {{.n}} counts the requests from
+// 1, and each column of a table is a field by its name in the first line, with the
+// rows in turn.
+type Template struct {
+	template *template.Template
+	columns  []string
+	rows     [][]string
+	values   map[string]any
+	random   *rand.Rand
+	count    int64
+	out      bytes.Buffer
+}
+
+const (
+	// maxTemplateBody is the most bytes of a body that a template makes.
+	maxTemplateBody = 16 << 20
+
+	// maxTable is the most bytes of a table.
+	maxTable = 64 << 20
+)
+
+// NewTemplate returns bodies that a template makes with the rows of a table, which
+// may be nil. The same seed makes the same bodies.
+func NewTemplate(text string, table io.Reader, seed uint64) (*Template, error) {
+	t := &Template{values: make(map[string]any), random: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // no secret
+	parsed, err := template.New("body").Option("missingkey=error").Funcs(template.FuncMap{
+		"random": t.between, "pick": t.pick, "json": asJSON,
+	}).Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	t.template = parsed
+	if table != nil {
+		if err := t.read(table); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := t.Next(); err != nil { // or every request would fail
+		return nil, err
+	}
+	t.count, t.random = 0, rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
+	return t, nil
+}
+
+// read reads the table.
+func (t *Template) read(table io.Reader) error {
+	limited := &io.LimitedReader{R: table, N: maxTable + 1}
+	rows, err := csv.NewReader(limited).ReadAll()
+	switch {
+	case limited.N <= 0:
+		return fmt.Errorf("the table is longer than %d MiB", maxTable>>20)
+	case err != nil:
+		return err
+	case len(rows) < 2:
+		return errors.New("the table has no rows: expected a line with the names of its columns, and rows")
+	}
+	t.columns, t.rows = rows[0], rows[1:]
+	if slices.Contains(t.columns, "n") {
+		return errors.New("a column is called n, which counts the requests: expected another name")
+	}
+	return nil
+}
+
+// Next returns the body of the next request.
+func (t *Template) Next() ([]byte, error) {
+	t.count++
+	t.values["n"] = t.count
+	if len(t.rows) > 0 {
+		row := t.rows[(t.count-1)%int64(len(t.rows))]
+		for i, name := range t.columns {
+			t.values[name] = row[i]
+		}
+	}
+	t.out.Reset()
+	if err := t.template.Execute(&bounded{&t.out}, t.values); err != nil {
+		return nil, err
+	}
+	return t.out.Bytes(), nil
+}
+
+// Same is false.
+func (*Template) Same() bool { return false }
+
+// String returns that there is a template, and how many rows it has.
+func (t *Template) String() string {
+	if len(t.rows) == 0 {
+		return "bodies of a template"
+	}
+	return fmt.Sprintf("bodies of a template with %d rows", len(t.rows))
+}
+
+// between returns a number from low to high.
+func (t *Template) between(low, high int64) (int64, error) {
+	if low > high || high-low < 0 || high-low+1 <= 0 {
+		return 0, fmt.Errorf("%d to %d is no range", low, high)
+	}
+	return low + t.random.Int64N(high-low+1), nil
+}
+
+// pick returns one of its arguments.
+func (t *Template) pick(choices ...any) (any, error) {
+	if len(choices) == 0 {
+		return nil, errors.New("nothing to pick from")
+	}
+	return choices[t.random.IntN(len(choices))], nil
+}
+
+// asJSON returns a value as JSON has it, a text with its quotes.
+func asJSON(value any) (string, error) {
+	data, err := json.Marshal(value)
+	return string(data), err
+}
+
+// bounded is a buffer that takes no more than a body may have.
+type bounded struct{ *bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxTemplateBody {
+		return 0, fmt.Errorf("the body is longer than %d MiB", maxTemplateBody>>20)
+	}
+	return b.Buffer.Write(p)
+}
