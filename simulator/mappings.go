@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -26,7 +28,7 @@ type mappings struct {
 	set      *wiremock.Set
 	known    map[*wiremock.Mapping]known
 	scenario *scenario.Scenario
-	chance   rand.Source
+	seed     *uint64             // nil: every run differs
 	counters []*scenario.Outside // to be released
 }
 
@@ -36,6 +38,7 @@ type known struct {
 	fault    response.Fault
 	pace     response.Pace
 	counter  *scenario.Outside
+	decided  *atomic.Uint64 // how many requests it took, if there is a seed
 }
 
 // faults are WireMock's in our words.
@@ -88,10 +91,7 @@ func newMappings(all []*wiremock.Mapping, s *scenario.Scenario, seed *uint64) *m
 		set:      wiremock.NewSet(all),
 		known:    make(map[*wiremock.Mapping]known, len(all)),
 		scenario: s,
-		chance:   latency.Random(),
-	}
-	if seed != nil {
-		m.chance = latency.Seeded(*seed)
+		seed:     seed,
 	}
 	for _, mapping := range all {
 		k := know(mapping, s)
@@ -117,8 +117,9 @@ func (m *mappings) release() {
 func know(mapping *wiremock.Mapping, s *scenario.Scenario) known {
 	said, fixed := mapping.Fixed()
 	k := known{
-		fault: faults[said.Fault],
-		pace:  response.Pace{Chunks: said.Dribble.Chunks, Duration: said.Dribble.Duration},
+		decided: new(atomic.Uint64),
+		fault:   faults[said.Fault],
+		pace:    response.Pace{Chunks: said.Dribble.Chunks, Duration: said.Dribble.Duration},
 	}
 	if fixed {
 		k.response = messageOf(&said)
@@ -134,19 +135,20 @@ func know(mapping *wiremock.Mapping, s *scenario.Scenario) known {
 // decide returns the response of the mapping that matches a request, and whether
 // one does. The error is that of reading the request's body.
 func (m *mappings) decide(r *wiremock.Request) (a response.Response, found bool, err error) {
-	r.Random = m.chance
 	mapping, err := m.set.Match(r)
 	if mapping == nil {
 		return response.Response{}, false, tooMuch(err)
 	}
+	k := m.known[mapping]
+	chance := m.drawsOf(mapping, &k)
+	r.Random = chance
 	said, err := mapping.Respond(r)
 	if err != nil {
 		return response.Response{}, false, tooMuch(err)
 	}
-	k := m.known[mapping]
 	a = response.Response{
 		Message: k.response,
-		Latency: said.Wait(m.chance),
+		Latency: said.Wait(chance),
 		Fault:   k.fault,
 		Pace:    k.pace,
 		Route:   mapping.Name(),
@@ -158,9 +160,21 @@ func (m *mappings) decide(r *wiremock.Request) (a response.Response, found bool,
 	return a, true, nil
 }
 
+// drawsOf returns what the response to a request is drawn from. That of a seed is
+// the same for every request of a mapping by their order, whatever other
+// mappings are asked at the same time.
+func (m *mappings) drawsOf(mapping *wiremock.Mapping, k *known) rand.Source {
+	if m.seed == nil {
+		return latency.Random()
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(mapping.Name()))
+	draws := latency.DrawsOf(*m.seed^hash.Sum64(), k.decided.Add(1))
+	return &draws
+}
+
 // match reports whether a mapping takes a request, or is to say why it cannot tell.
 func (m *mappings) match(r *wiremock.Request) bool {
-	r.Random = m.chance
 	mapping, err := m.set.Match(r)
 	return mapping != nil || err != nil
 }

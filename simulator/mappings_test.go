@@ -332,11 +332,15 @@ func TestMappingsBreakAndDribble(t *testing.T) {
 }
 
 func TestSeedRepeatsTemplates(t *testing.T) {
-	stub := stubFile(t, `{"response":{"body":"{{randomValue}}","transformers":["response-template"]}}`)
+	stub := stubFile(t, `{"mappings":[{"request":{"urlPath":"/"},"response":{"body":"{{randomValue}}","transformers":["response-template"]}},
+		{"request":{"urlPath":"/other"},"response":{"body":"{{randomValue}}","transformers":["response-template"]}}]}`)
 	var values []string
-	for _, seed := range []string{"seed 7", "seed 7", "seed 8"} {
+	for i, seed := range []string{"seed 7", "seed 7", "seed 8"} {
 		addr := caddytest.Addr(t)
 		caddytest.Run(t, site(addr, "simulator {", "mappings "+stub, seed, "}"))
+		for range i { // what others are asked does not matter
+			get(t, "http://"+addr+"/other")
+		}
 		_, body := get(t, "http://"+addr)
 		values = append(values, body)
 	}

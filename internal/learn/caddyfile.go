@@ -100,10 +100,9 @@ func oneLine(text string) string {
 }
 
 func (w *caddyfileWriter) route(r *Route) {
-	title := r.Method + " " + r.Path
+	title := r.title()
 	var unsaid []string
 	for _, key := range r.Keys {
-		title += fmt.Sprintf(", %s=%s", key.Place, key.Value)
 		if key.Place.In != "query" && key.Place.In != "header" {
 			unsaid = append(unsaid, key.Place.String())
 		}

@@ -68,7 +68,8 @@ func sampleOf(r *recording.Request) sample {
 func placesOf(r *recording.Request) []placed {
 	var all []placed
 	add := func(in, name, value string) {
-		if len(all) < maxMembers && len(value) <= maxKeyValue && len(name) <= maxKeyValue {
+		secret := secretName.MatchString(name) || secretValue.MatchString(value)
+		if len(all) < maxMembers && len(value) <= maxKeyValue && len(name) <= maxKeyValue && !secret {
 			all = append(all, placed{Place{in, name}, value})
 		}
 	}

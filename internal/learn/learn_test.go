@@ -180,6 +180,7 @@ func TestSecrets(t *testing.T) {
 	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV"
 	var all []*recording.Request
 	for i := range 30 {
+		all = append(all, exchange(time.Duration(i)*time.Second, "GET", "/mine", fmt.Sprintf("X-Api-Key: s3cr3t%d\r\n", i%2), 200, time.Millisecond, "", fmt.Sprint(i%2)))
 		all = append(all, exchange(time.Duration(i)*time.Second, "POST", "/login", "Authorization: Bearer "+jwt+"\r\n", 200, time.Millisecond,
 			"Set-Cookie: sid=s3cr3tc00kie; Path=/\r\nX-Kept: REDACTED\r\nContent-Type: application/json\r\n", `{"access_token": "short-secret", "other": "`+jwt+`", "name": "ann", "old": "REDACTED"}`))
 	}

@@ -82,11 +82,11 @@ func indented(value any) []byte {
 }
 
 func (r *Route) title() string {
-	title := r.Method + " " + r.Path
+	parts := []string{r.Method + " " + r.Path}
 	for _, key := range r.Keys {
-		title += fmt.Sprintf(", %s=%s", key.Place, key.Value)
+		parts = append(parts, fmt.Sprintf("%s=%s", key.Place, key.Value))
 	}
-	return title
+	return strings.Join(parts, ", ")
 }
 
 // recipePattern returns the route of a recipe that a template comes closest to.
@@ -107,7 +107,7 @@ func (r *Route) recipe(pattern string, files *Files) recipeJSON {
 	case files.Folder != "" && len(b.Text) > longestInline || !utf8.Valid(b.Text) || bytes.Contains(b.Text, []byte("<<")):
 		recipe.BodyFile = files.add(r.Name, b.Text)
 	default:
-		recipe.Body = text(string(b.Text))
+		recipe.Body = new(string(b.Text))
 	}
 	for _, s := range r.Stages {
 		stage := stageJSON{At: durationText(s.At)}
@@ -124,9 +124,9 @@ func (r *Route) recipe(pattern string, files *Files) recipeJSON {
 				outcome.Percent = json.Number(share(o.Percent))
 			}
 			if b := o.Body; b != nil && b.isRandom() {
-				outcome.Body = text(fmt.Sprintf("<<%db>>", b.Random[1]))
+				outcome.Body = new(fmt.Sprintf("<<%db>>", b.Random[1]))
 			} else if b != nil {
-				outcome.Body = text(string(b.Text))
+				outcome.Body = new(string(b.Text))
 			}
 			stage.Outcomes = append(stage.Outcomes, outcome)
 		}
@@ -134,8 +134,6 @@ func (r *Route) recipe(pattern string, files *Files) recipeJSON {
 	}
 	return recipe
 }
-
-func text(s string) *string { return &s }
 
 type mappingJSON struct {
 	Name     string       `json:"name"`
@@ -165,7 +163,7 @@ type responseJSON struct {
 // WireMock returns the model as stub mappings. A mapping has one response, so
 // that the most frequent one is written, and the others are added to the notes.
 func (m *Model) WireMock(files *Files) []byte {
-	list := []mappingJSON{}
+	list := make([]mappingJSON, 0, len(m.Routes))
 	for _, r := range m.Routes {
 		list = append(list, m.mapping(r, files))
 	}

@@ -6,6 +6,7 @@ package learn
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -63,12 +64,9 @@ func mask(secret []byte) []byte {
 // of what was replaced.
 func maskBody(body []byte) (masked []byte, names []string) {
 	note := func(name string) {
-		for _, known := range names {
-			if known == name {
-				return
-			}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
-		names = append(names, name)
 	}
 	masked = secretMember.ReplaceAllFunc(body, func(member []byte) []byte {
 		parts := secretMember.FindSubmatchIndex(member)
