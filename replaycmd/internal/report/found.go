@@ -57,6 +57,9 @@ func (r *Report) Try(rate float64, conditions []Condition) (Tried, schedule.Verd
 				tried.Why = fmt.Sprintf("%s is %s", check.Condition, check.Value)
 			}
 		}
+		if behind := t.Lateness.P99MS * t.RateAsked * behindShare; behind > float64(t.Requests)*1e3 && tried.Why == "" {
+			tried.Why = fmt.Sprintf("it is not kept up with: requests start %s late", asDuration(t.Lateness.P99MS))
+		}
 		if !ofErrors && t.Errors+t.Unsent > 0 && tried.Why == "" {
 			tried.Why = plural(t.Errors+t.Unsent, "error")
 		}
@@ -74,6 +77,10 @@ func (r *Report) Try(rate float64, conditions []Condition) (Tried, schedule.Verd
 // lateShare is the part of the requests, as a divisor, from which on requests that
 // this machine started late are a reason not to blame the target.
 const lateShare = 20
+
+// behindShare is the part of the time that a rate was sent for, as a divisor, by
+// which requests may start late before the rate counts as one that was not sent.
+const behindShare = 10
 
 // String returns the rate with its interval, in a line.
 func (f *FoundRate) String() string {

@@ -63,6 +63,8 @@ func TestWhatHoldsOfATry(t *testing.T) {
 		"not in time":      {Target{Requests: 100, Unsent: 1}, []Condition{p99}, schedule.Failed},
 		"a slow machine":   {Target{Requests: 100, Errors: 1, Late: 20, LateBusy: 2}, []Condition{p99}, schedule.Limited},
 		"busy connections": {Target{Requests: 100, Errors: 1, Late: 20, LateBusy: 18}, []Condition{p99}, schedule.Failed},
+		"not kept up with": {Target{Requests: 100, RateAsked: 100, Lateness: Latency{P99MS: 200}}, []Condition{p99}, schedule.Failed},
+		"kept up with":     {Target{Requests: 100, RateAsked: 100, Lateness: Latency{P99MS: 50}}, []Condition{p99}, schedule.Held},
 		"late, but well":   {Target{Requests: 100, Late: 20}, []Condition{p99}, schedule.Held},
 	} {
 		r := &Report{Targets: []Target{tc.target}}
