@@ -28,6 +28,7 @@ type conversing struct {
 	think    string
 
 	followed  *conversation.File // nil: conversations are not followed
+	notLinked []report.NotLinked
 	elsewhere []report.Elsewhere
 }
 
@@ -124,6 +125,10 @@ func (p *params) findThem(ctx context.Context, again *again, note func(error)) e
 		note(errors.New("--links auto: nothing was found that requests have of earlier responses"))
 	}
 	p.followed = &found.File
+	for i := range found.Few {
+		l := &found.Few[i]
+		p.notLinked = append(p.notLinked, report.NotLinked{Consumer: l.Consumer.String(), Producer: l.Producer.String(), Sessions: l.Sessions})
+	}
 	for _, e := range found.Elsewhere {
 		p.elsewhere = append(p.elsewhere, report.Elsewhere{Consumer: e.Consumer.String(), Sessions: e.Sessions, Record: e.Record})
 	}
@@ -158,7 +163,7 @@ func (p *params) reportLinks(d *delivery, r *report.Report, note func(error)) {
 			})
 		}
 	}
-	r.Elsewhere = p.elsewhere
+	r.NotLinked, r.Elsewhere = p.notLinked, p.elsewhere
 	if n := d.changing.follow.Forgotten(); n > 0 {
 		note(fmt.Errorf("%d sessions were forgotten since too many others went on: what their later requests need was not linked", n))
 	}

@@ -274,6 +274,22 @@ func TestWhatFollowsALoginAlone(t *testing.T) {
 	}
 }
 
+// Of one session only what cannot be equal by chance is linked, and the report
+// says what is not.
+func TestOneSessionAlone(t *testing.T) {
+	o, r := reported(t, "--links", "auto", "--to", serve(t, newStall("two", 5000).ServeHTTP).url, recordVisits(t, 1))
+	linked := make(map[string]bool)
+	for _, l := range r.Targets[0].Links {
+		linked[l.Consumer] = true
+	}
+	if !linked["POST /carts cookie sid"] || !linked["POST /carts/* form csrf"] || linked["GET /carts/* path 2"] {
+		t.Errorf("linked are %v", linked)
+	}
+	if len(r.NotLinked) == 0 || !strings.Contains(o.stdout, "GET /carts/* path 2 <- POST /carts json $.cart, of 1 session\n") || r.Targets[0].Unlinked != 1 {
+		t.Errorf("not linked are %v, %d are unlinked:\n%s", r.NotLinked, r.Targets[0].Unlinked, o.stdout)
+	}
+}
+
 // A value that is no longer where it was is named.
 func TestWhatAChangeBrokeIsNamed(t *testing.T) {
 	rec := recordVisits(t, 12)

@@ -20,6 +20,14 @@ type Link struct {
 	Elsewhere int64  `json:"elsewhere"` // sent as recorded: no earlier answer of the recording had their value
 }
 
+// NotLinked is what might be a link: its values are equal, but so short that this
+// may be by chance, and too few sessions have both.
+type NotLinked struct {
+	Consumer string `json:"consumer"` // endpoint and place of the requests
+	Producer string `json:"producer"` // of the answers
+	Sessions int    `json:"sessions"` // that have both
+}
+
 // Elsewhere is a place in requests whose values differ between sessions and were
 // in no answer.
 type Elsewhere struct {
@@ -37,6 +45,13 @@ func (r *Report) conversations(w io.Writer) error {
 	var text strings.Builder
 	for i := range r.Targets {
 		r.Targets[i].links(&text)
+	}
+	if len(r.NotLinked) > 0 {
+		fmt.Fprintf(&text, "\nnot linked: the values are short, and too few sessions have both\n")
+		for _, l := range r.NotLinked[:min(len(r.NotLinked), mostLinks)] {
+			fmt.Fprintf(&text, "  %s <- %s, of %s\n", Escape(l.Consumer), Escape(l.Producer), plural(int64(l.Sessions), "session"))
+		}
+		writeMore(&text, len(r.NotLinked))
 	}
 	if len(r.Elsewhere) > 0 {
 		fmt.Fprintf(&text, "\nin no answer\n")

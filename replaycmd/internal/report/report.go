@@ -44,7 +44,8 @@ type Report struct {
 
 	Baseline *Baseline `json:"baseline,omitempty"` // the earlier run that it is judged beside
 
-	Elsewhere []Elsewhere `json:"elsewhere,omitempty"` // what requests have that no answer had, where links were found
+	NotLinked []NotLinked `json:"not_linked,omitempty"` // what might be links, of which there are too few sessions to know
+	Elsewhere []Elsewhere `json:"elsewhere,omitempty"`  // what requests have that no answer had, where links were found
 }
 
 // Run is in words what was run.
