@@ -5,6 +5,7 @@ package follow
 
 import (
 	"container/list"
+	"slices"
 	"sync/atomic"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
@@ -90,10 +91,9 @@ func (s *session) add(link int, v valued, from source) {
 // find returns the latest answer that had a value when a request began that was
 // recorded at a time.
 func (s *session) find(v valued, began int64) (source, bool) {
-	all := s.known[v]
-	for i := len(all) - 1; i >= 0; i-- {
-		if i == 0 || all[i].ended() <= began {
-			return all[i], true
+	for i, from := range slices.Backward(s.known[v]) {
+		if i == 0 || from.ended() <= began {
+			return from, true
 		}
 	}
 	return source{}, false

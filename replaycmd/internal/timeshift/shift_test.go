@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,7 +111,7 @@ func keys(t *testing.T) map[jose.SignatureAlgorithm]struct {
 		file   []byte
 		verify any
 	}{
-		jose.HS256: {append(secret[:len(secret):len(secret)], '\n'), secret},
+		jose.HS256: {append(slices.Clip(secret), '\n'), secret},
 		jose.RS256: {pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(rsaKey)}), &rsaKey.PublicKey},
 		jose.ES256: {pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: ecDER}), &ecKey.PublicKey},
 	}
