@@ -147,7 +147,13 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 	}
 	started := time.Now()
 	d.prepare()
-	hide := p.showProgress(cmd.ErrOrStderr(), d, records)
+	hide, drawn := func() {}, false
+	if p.live {
+		hide, drawn = p.showLive(cmd.ErrOrStderr(), d, records)
+	}
+	if !drawn {
+		hide = p.showProgress(cmd.ErrOrStderr(), d, records)
+	}
 	results, errRun := d.send(ctx)
 	hide()
 	for i, l := range d.lines[:d.counted()] {

@@ -74,6 +74,9 @@ func (p *params) checkTargets() error {
 }
 
 func (p *params) checkReports() error {
+	if p.live && p.quiet {
+		return errors.New("--live and --quiet exclude one another")
+	}
 	return cmp.Or(checkOutputs(p.reports), checkBaseline(p.conditions, p.baseline))
 }
 

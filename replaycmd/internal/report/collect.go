@@ -141,6 +141,20 @@ func (c *Collector) Counts() (requests, errors int64) {
 	return c.totals.Requests, c.totals.Errors()
 }
 
+// Running is what became of a target's requests up to a moment.
+type Running struct {
+	Requests, Errors int64
+	P50, P99         time.Duration // of the latencies; 0 without an answer
+}
+
+// Running returns what became of the requests up to now.
+func (c *Collector) Running() Running {
+	c.collect()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Running{c.totals.Requests, c.totals.Errors(), c.totals.Latency.At(50), c.totals.Latency.At(99)}
+}
+
 // Tick passes on the rows of the seconds that are over at the given time since
 // the start.
 func (c *Collector) Tick(now time.Duration) {

@@ -1,0 +1,141 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replaycmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
+)
+
+const (
+	liveEvery   = 500 * time.Millisecond
+	liveTargets = 8 // that are drawn; the rest is counted
+)
+
+// showLive draws the running figures of each target in place, until the function
+// that it returns is called. It reports whether the terminal can do that.
+func (p *params) showLive(w io.Writer, run *delivery, records *records) (hide func(), can bool) {
+	terminal, ok := w.(*os.File)
+	if !ok || p.quiet || runtime.GOOS == "windows" || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(terminal.Fd())) {
+		return nil, false
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(liveEvery)
+		defer ticker.Stop()
+		view := liveView{before: make([]report.Running, len(run.lines))}
+		for {
+			select {
+			case now := <-ticker.C:
+				width, _, err := term.GetSize(int(terminal.Fd()))
+				if err != nil || width <= 0 {
+					width = 80
+				}
+				view.draw(w, width, now, p, run, records)
+			case <-done:
+				view.clear(w)
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended }, true
+}
+
+// liveView is what was drawn last.
+type liveView struct {
+	lines  int // on the terminal
+	before []report.Running
+	last   time.Time
+}
+
+// clear takes what was drawn off the terminal.
+func (v *liveView) clear(w io.Writer) {
+	if v.lines > 0 {
+		fmt.Fprintf(w, "\x1b[%dA\r\x1b[J", v.lines)
+	}
+	v.lines = 0
+}
+
+func (v *liveView) draw(w io.Writer, width int, now time.Time, p *params, run *delivery, records *records) {
+	all := make([]report.Running, 0, len(run.lines))
+	names := make([]string, 0, len(run.lines))
+	var requests int64
+	for i, l := range run.lines[:run.counted()] {
+		all, names = append(all, l.collector.Running()), append(names, run.targets[i].Name)
+		requests += all[i].Requests
+	}
+	seconds := liveEvery.Seconds()
+	if !v.last.IsZero() {
+		seconds = now.Sub(v.last).Seconds()
+	}
+	lines := liveLines(width, names, all, v.before, seconds, run.run.Elapsed(), p.fraction(run, records, requests))
+	v.clear(w)
+	io.WriteString(w, strings.Join(lines, "\n")+"\n") //nolint:errcheck // nothing depends on it
+	v.lines, v.last = len(lines), now
+	copy(v.before, all)
+}
+
+// liveLines returns the lines that show running figures, none longer than the
+// terminal is wide: from 72 columns on one of each target, below that two.
+func liveLines(width int, names []string, all, before []report.Running, seconds float64, elapsed time.Duration, fraction float64) []string {
+	head := elapsed.Round(time.Second).String()
+	if fraction >= 0 {
+		head += fmt.Sprintf(", %.0f%%", 100*min(fraction, 1))
+	}
+	lines := []string{head}
+	wide := width >= 72
+	if wide {
+		lines = append(lines, fmt.Sprintf("%-20s %9s %9s %9s %9s %9s", "", "sent", "rate", "errors", "p50", "p99"))
+	}
+	for i, name := range names {
+		if i == liveTargets {
+			lines = append(lines, fmt.Sprintf("and %d more targets", len(names)-i))
+			break
+		}
+		now, was := all[i], before[i]
+		rate := fmt.Sprintf("%.0f/s", float64(now.Requests-was.Requests)/max(seconds, 0.001))
+		name = report.Escape(name)
+		if wide {
+			lines = append(lines, fmt.Sprintf("%-20s %9d %9s %9d %9s %9s", fitRunes(name, 20), now.Requests, rate, now.Errors, brief(now.P50), brief(now.P99)))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s: %d sent, %s", fitRunes(name, max(width-30, 4)), now.Requests, rate),
+			fmt.Sprintf("  %d errors, p50 %s, p99 %s", now.Errors, brief(now.P50), brief(now.P99)))
+	}
+	for i, line := range lines {
+		lines[i] = fitRunes(strings.TrimRight(line, " "), max(width-1, 1))
+	}
+	return lines
+}
+
+// brief returns a latency to three digits, - if there is none.
+func brief(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "-"
+	case d >= time.Second:
+		return fmt.Sprintf("%.2fs", d.Seconds())
+	case d >= 100*time.Millisecond:
+		return fmt.Sprintf("%.0fms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.2fms", float64(d)/1e6)
+}
+
+// fitRunes cuts the end off what is longer than n characters.
+func fitRunes(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:n-1]) + "…"
+}
