@@ -239,7 +239,10 @@ func responseOf(x *exchange) (r compare.Response, reason string) {
 		Status: x.status, Header: fieldLines(x.response.Head), Trailer: x.response.Trailers,
 		Body: x.response.Body, BodySize: x.bodySize, Time: x.started, Duration: x.ended.Sub(x.started),
 	}
-	if x.err == nil {
+	switch {
+	case x.response.Refused:
+		return r, pairs.Shed
+	case x.err == nil:
 		return r, ""
 	}
 	kind := http1.KindOf(x.err)
@@ -316,7 +319,7 @@ func (c *comparison) finish(ctx context.Context, d *delivery, r *report.Report, 
 	if c.found != nil {
 		errs = append(errs, c.found.write(stdout))
 	}
-	errs = append(errs, c.askAgain(ctx, d))
+	errs = append(errs, c.askAgain(ctx, d, time.Duration(r.ElapsedMS*float64(time.Millisecond))))
 	for _, s := range c.systems {
 		found := report.Comparison{
 			Target: s.target, Old: report.Recorded, Confirming: s.confirming.Load(), NotAsked: s.notAsked, Counts: s.tally,

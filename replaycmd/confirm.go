@@ -15,12 +15,17 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 )
 
 const (
 	mostAskers    = 8        // requests asked again at once
 	maxAgainBytes = 64 << 20 // of requests that are asked again
+
+	// leastAgain is how many requests a second each system is asked again at least
+	// where the run was slower: a recording of a quiet hour would take hours.
+	leastAgain = 10
 )
 
 // confirmation asks requests again whose differences may be noise, when the run
@@ -31,16 +36,56 @@ type confirmation struct {
 	old      int // who is asked for old, and for old′
 	twin     int
 	messages map[string]*send.Message
+	paces    []pace // of the targets
+}
+
+// pace keeps requests apart, so that a target is asked no faster than the run
+// has asked it.
+type pace struct {
+	every time.Duration // 0: as fast as it goes
+
+	mu   sync.Mutex
+	next time.Time
+}
+
+// wait waits until another request may be sent, or ctx ends.
+func (p *pace) wait(ctx context.Context) {
+	if p.every == 0 {
+		return
+	}
+	p.mu.Lock()
+	at := p.next
+	if now := time.Now(); at.Before(now) {
+		at = now
+	}
+	p.next = at.Add(p.every)
+	p.mu.Unlock()
+	_ = schedule.NewTimerWaiter().Wait(ctx, at) // who asks looks at ctx
+}
+
+// pacesOf returns how far apart the requests to the targets of a run were on
+// average, where they were due at times.
+func (c *comparison) pacesOf(d *delivery, took time.Duration) []pace {
+	paces := make([]pace, len(c.targets))
+	if c.patient {
+		return paces
+	}
+	for i := range paces {
+		if n, _ := d.lines[i].collector.Counts(); n > 0 {
+			paces[i].every = min(took/time.Duration(n), time.Second/leastAgain)
+		}
+	}
+	return paces
 }
 
 // askAgain asks again what the tallies want to know, of all new systems in step:
 // the more requests are asked in the run, the surer each has to be. It ends with
 // ctx, and after another duration of the run if that has one.
-func (c *comparison) askAgain(ctx context.Context, d *delivery) error {
+func (c *comparison) askAgain(ctx context.Context, d *delivery, took time.Duration) error {
 	if c.confirm == confirmOff || !c.measured() || c.found != nil {
 		return nil
 	}
-	again := &confirmation{comparison: c, delivery: d, messages: make(map[string]*send.Message)}
+	again := &confirmation{comparison: c, delivery: d, messages: make(map[string]*send.Message), paces: c.pacesOf(d, took)}
 	switch {
 	case ctx.Err() != nil:
 		c.notAsked("anything: the run was interrupted")
@@ -176,6 +221,7 @@ type asker struct {
 	*confirmation
 	system      *newSystem
 	clients     [tally.Twin + 1]*send.Client
+	paces       [tally.Twin + 1]*pace
 	diff, noise *compare.Comparer
 }
 
@@ -185,6 +231,7 @@ func (c *confirmation) newAsker(ctx context.Context, system int) *asker {
 		diff: compare.NewComparer(c.rules), noise: compare.NewComparer(c.rules),
 	}
 	for of, target := range [...]int{tally.Old: c.old, tally.NewSystem: c.fresh[system], tally.Twin: c.twin} {
+		a.paces[of] = &c.paces[target]
 		a.clients[of] = send.NewClient(ctx, c.delivery.lines[target].dialer)
 		a.clients[of].Capture = &http1.Capture{MaxBody: maxCompared}
 	}
@@ -206,6 +253,9 @@ func (a *asker) ask(ctx context.Context, step *tally.Confirmation, ask *tally.As
 	for round := range ask.Rounds {
 		var got [tally.Twin + 1]*compare.Response
 		for _, of := range ask.Order(round) {
+			if a.paces[of].wait(ctx); ctx.Err() != nil {
+				return
+			}
 			if got[of] = a.send(of, m); got[of] == nil || ctx.Err() != nil {
 				return
 			}

@@ -4,7 +4,7 @@
 package replaycmd
 
 import (
-	"crypto/rand"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
@@ -44,6 +44,20 @@ type capturing struct {
 	consumers []consumer
 	maxBody   int  // bytes of the body of a response
 	recorded  bool // the responses that records have are kept as well
+	held      atomic.Int64
+}
+
+// maxCaptured is how many bytes the bodies of all responses may take that are
+// being captured, beyond a little that each may.
+const maxCaptured = 128 << 20
+
+// hold reports whether the body of a response may have more memory.
+func (c *capturing) hold(bytes int) bool {
+	if c.held.Add(int64(bytes)) > maxCaptured {
+		c.held.Add(-int64(bytes))
+		return false
+	}
+	return true
 }
 
 // add adds a consumer that wants so much of each body, in bytes.
@@ -55,17 +69,14 @@ func (c *capturing) add(to consumer, maxBody int) {
 func (c *capturing) needed() bool { return len(c.consumers) > 0 }
 
 // keep copies a record for the consumers of a message that was made of it, whose
-// body is shared. One of its own gets an identifier if it has none.
-func (c *capturing) keep(m *message, r *recording.Request, same bool) {
+// body is shared.
+func (c *capturing) keep(m *message, r *recording.Request) {
 	shared := *r
 	if !c.recorded {
 		shared.Response = nil
 	}
 	if m.bad == nil {
 		shared.Body = nil
-	}
-	if len(r.ID) == 0 && !same {
-		shared.ID = []byte(rand.Text())
 	}
 	m.record.Take(&shared)
 	if m.bad == nil {
@@ -79,19 +90,16 @@ func (c *capturing) newExchange(target int) *exchange {
 	if !c.needed() {
 		return nil
 	}
-	return &exchange{target: target, response: &http1.Capture{MaxBody: c.maxBody}}
+	return &exchange{target: target, response: &http1.Capture{MaxBody: c.maxBody, Hold: c.hold}}
 }
-
-// maxCaptureKept is the memory beyond which a captured body isn't kept for
-// another.
-const maxCaptureKept = 64 << 10
 
 // pass passes what became of a request to the consumers.
 func (c *capturing) pass(x *exchange) {
 	for _, to := range c.consumers {
 		to.consume(x)
 	}
-	if cap(x.response.Body) > maxCaptureKept {
+	if held := x.response.Held(); held > 0 { // that isn't kept for another
+		c.held.Add(-int64(held))
 		x.response.Body = nil
 	}
 }

@@ -65,9 +65,9 @@ func TestConsumersGetWhatBecomesOfEachRequest(t *testing.T) {
 		targets = append(targets, s.target)
 	}
 	records := slice{
-		{Method: []byte("POST"), URI: []byte("/a"), Body: []byte("hello"), Response: &recording.Response{Status: 200, Body: []byte("before")}},
+		{ID: []byte("6"), Method: []byte("POST"), URI: []byte("/a"), Body: []byte("hello"), Response: &recording.Response{Status: 200, Body: []byte("before")}},
 		{ID: []byte("7"), Method: []byte("G T"), URI: []byte("/bad"), Body: []byte("x")},
-		{Method: []byte("GET"), URI: []byte("/broken")},
+		{ID: []byte("8"), Method: []byte("GET"), URI: []byte("/broken")},
 	}
 	for _, recorded := range []bool{false, true} {
 		g, source := new(gathering), slices.Clone(records)

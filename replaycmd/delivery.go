@@ -122,7 +122,7 @@ func (d *delivery) next(m *message) (recordedNS int64, err error) {
 		m.class = d.classes.Of(record.Method, record.URI)
 		m.written = true
 		if d.capturing.needed() || d.changing != nil {
-			d.capturing.keep(m, record, d.same)
+			d.capturing.keep(m, record)
 		}
 		if d.changing.follows() {
 			m.step = d.changing.follow.Next(record, d.changing.pass())

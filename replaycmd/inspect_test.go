@@ -33,7 +33,7 @@ func TestShowLists(t *testing.T) {
 		"TIME ID METHOD HEADERS BODY TARGET\n",
 		`2027-01-15T08:00:00.000Z one POST 19 3+ /\x1b[31m` + "\n",
 		`2027-01-15T08:00:00.005Z ../../two/\xff GET 0 0 /größe` + "\n",
-		"- GET 0 0 /three\n",
+		"- n3 GET 0 0 /three\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)

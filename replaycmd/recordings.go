@@ -36,7 +36,8 @@ type kept struct {
 	name, folder string
 	recorder     *recorder.Recorder
 
-	cut atomic.Int64 // bodies of which only the beginning is recorded
+	cut     atomic.Int64 // bodies of which only the beginning is recorded
+	refused atomic.Int64 // bodies of responses that are there in part for want of memory
 	keptCounts
 }
 
@@ -111,7 +112,10 @@ func (k *keeper) consume(x *exchange) {
 	if x.err != nil {
 		response.Error = brokeOff(x)
 	}
-	if response.Truncated() {
+	switch {
+	case x.response.Refused:
+		t.refused.Add(1)
+	case response.Truncated():
 		t.cut.Add(1)
 	}
 	record := *x.record
@@ -145,6 +149,9 @@ func (k *keeper) finish(note func(error)) (err error) {
 	for _, t := range k.targets {
 		if n := t.cut.Load(); n > 0 {
 			note(fmt.Errorf("%s: %s bodies of responses are longer than %s and recorded up to there", t.name, humanize.Comma(n), humanize.IBytes(keptBody)))
+		}
+		if n := t.refused.Load(); n > 0 {
+			note(fmt.Errorf("%s: %s bodies of responses are recorded in part: those that came at the same time took more than %s", t.name, humanize.Comma(n), humanize.IBytes(maxCaptured)))
 		}
 		if lost := t.lost(); lost != nil {
 			note(fmt.Errorf("%s: %w", t.name, lost))

@@ -178,6 +178,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 	}
 	p.reportLinks(d, r, notes.note)
 	errRun = errors.Join(errRun, compared.finish(ctx, d, r, cmd.OutOrStdout()))
+	r.Interrupted = interrupted.Err() != nil
 	if p.baseline != nil {
 		r.SetBaseline(p.baseline)
 	}

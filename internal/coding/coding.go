@@ -11,7 +11,9 @@ import (
 	"io"
 
 	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -32,11 +34,13 @@ type Unpacker struct {
 	gzip   *gzip.Reader
 	brotli *brotli.Reader
 	zstd   *zstd.Decoder
+	zlib   io.ReadCloser
+	flate  io.ReadCloser
 }
 
-// Unpack returns the content of a body with a Content-Encoding of gzip, br or
-// zstd, or several in the order in which they were applied, in the memory of dst
-// if it is large enough. A body that is not packed is returned itself.
+// Unpack returns the content of a body with a Content-Encoding of gzip, deflate,
+// br or zstd, or several in the order in which they were applied, in the memory of
+// dst if it is large enough. A body that is not packed is returned itself.
 //
 // With an error comes what was unpacked before it: up to limit bytes with
 // ErrTooLarge, nothing with ErrUnknown, and what there is of a body that was cut
@@ -57,7 +61,7 @@ func (u *Unpacker) Unpack(dst, body, encoding []byte, limit int) ([]byte, error)
 			dst = nil // it is what is read
 		}
 		u.source.Reset(body)
-		reader, err := u.reader(name)
+		reader, err := u.reader(name, body)
 		if err != nil {
 			return nil, err
 		}
@@ -75,10 +79,12 @@ func (u *Unpacker) Unpack(dst, body, encoding []byte, limit int) ([]byte, error)
 	return body, cut
 }
 
-// reader returns what unpacks u.source.
-func (u *Unpacker) reader(encoding string) (io.Reader, error) {
+// reader returns what unpacks u.source, which has a body.
+func (u *Unpacker) reader(encoding string, body []byte) (io.Reader, error) {
 	var err error
 	switch encoding {
+	case "deflate":
+		return u.deflated(body)
 	case "gzip", "x-gzip":
 		if u.gzip == nil {
 			u.gzip = new(gzip.Reader)
@@ -98,6 +104,25 @@ func (u *Unpacker) reader(encoding string) (io.Reader, error) {
 		return u.zstd, u.zstd.Reset(&u.source)
 	}
 	return nil, ErrUnknown
+}
+
+// deflated returns what unpacks deflate: zlib as RFC 9110 has it, or without its
+// wrapping, as some servers send it. The first bytes tell them apart: for a
+// deflated stream those of zlib are a block that nobody writes.
+func (u *Unpacker) deflated(body []byte) (io.Reader, error) {
+	var err error
+	switch {
+	case len(body) < 2 || body[0]&0x0f != 8 || (uint(body[0])<<8|uint(body[1]))%31 != 0:
+		if u.flate == nil {
+			u.flate = flate.NewReader(&u.source)
+			return u.flate, nil
+		}
+		return u.flate, u.flate.(flate.Resetter).Reset(&u.source, nil)
+	case u.zlib == nil:
+		u.zlib, err = zlib.NewReader(&u.source)
+		return u.zlib, err
+	}
+	return u.zlib, u.zlib.(zlib.Resetter).Reset(&u.source, nil)
 }
 
 // readAtMost appends everything that a reader has, and fails where it is more

@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -23,6 +25,14 @@ func pack(t *testing.T, body []byte, encodings ...string) []byte {
 		switch encoding {
 		case "gzip":
 			w = gzip.NewWriter(&packed)
+		case "zlib":
+			w = zlib.NewWriter(&packed)
+		case "flate":
+			encoder, err := flate.NewWriter(&packed, flate.DefaultCompression)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w = encoder
 		case "br":
 			w = brotli.NewWriter(&packed)
 		case "zstd":
@@ -50,6 +60,7 @@ func TestUnpack(t *testing.T) {
 		for encoding, packings := range map[string][]string{
 			"gzip": {"gzip"}, "X-GZIP": {"gzip"}, "br": {"br"}, "zstd": {"zstd"}, "": nil, "identity": nil,
 			"gzip, br": {"gzip", "br"}, "zstd,identity , gzip": {"zstd", "gzip"}, "gzip, gzip": {"gzip", "gzip"},
+			"deflate": {"zlib"}, "Deflate": {"flate"}, "deflate, gzip": {"flate", "gzip"}, "gzip,deflate": {"gzip", "zlib"},
 		} {
 			packed := pack(t, text, packings...)
 			got, err := u.Unpack(make([]byte, 0, 100), packed, []byte(encoding), len(text))
@@ -72,7 +83,7 @@ func TestUnpack(t *testing.T) {
 			}
 		}
 	}
-	for _, encoding := range []string{"deflate", "gzip, compress", "gzip,gzip,gzip,gzip"} {
+	for _, encoding := range []string{"compress", "gzip, compress", "gzip,gzip,gzip,gzip"} {
 		if got, err := u.Unpack(nil, text, []byte(encoding), len(text)); !errors.Is(err, ErrUnknown) || got != nil {
 			t.Errorf("%q: got %d bytes, error %v", encoding, len(got), err)
 		}

@@ -127,24 +127,6 @@ type Response struct {
 	Reusable bool
 }
 
-// Capture keeps a response as it was received. It may be used again, and then
-// keeps its memory. What had come of a response that broke off is there as well.
-type Capture struct {
-	// MaxBody is how many bytes of the body are kept; the rest is counted.
-	MaxBody int
-
-	// Head is the status line and the header of the final response with their
-	// line ends, the empty line included.
-	Head []byte
-	// Body is the beginning of the body, without its framing.
-	Body []byte
-	// Trailers are the lines behind a chunked body, without the empty one.
-	Trailers []byte
-}
-
-// Reset empties the capture and keeps its memory.
-func (c *Capture) Reset() { c.Head, c.Body, c.Trailers = c.Head[:0], c.Body[:0], c.Trailers[:0] }
-
 // Exchange sends a request and reads the response to its end, all before the
 // deadline. The capture may be nil. The error is an *Error; the response has
 // what was received until then.

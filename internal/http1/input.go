@@ -187,7 +187,7 @@ func (b *body) take(n int64) (whole bool, err error) {
 		n = b.limit - *b.size
 	}
 	if b.capture != nil {
-		kept, err := b.keep(min(n, int64(b.capture.MaxBody-len(b.capture.Body))))
+		kept, err := b.keep(min(n, int64(b.capture.Room())))
 		if err != nil {
 			return false, err
 		}
@@ -212,6 +212,9 @@ func (b *body) keep(n int64) (kept int64, err error) {
 			return kept, unexpected(err)
 		}
 		piece, _ := b.in.br.Peek(int(min(n-kept, int64(b.in.br.Buffered()))))
+		if !b.capture.Grow(len(piece)) {
+			return kept, nil
+		}
 		b.capture.Body = append(b.capture.Body, piece...)
 		b.in.discard(len(piece))
 		kept += int64(len(piece))

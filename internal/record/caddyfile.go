@@ -46,13 +46,14 @@ type Options = recorder.Options
 // keep and those of redacting may be given more than once. A directory in which no files
 // can be made is refused here already, where its line is known.
 func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
+	option := d.Val()
 	dir, err := words.Arg(d, words.Plain)
 	if err != nil {
 		return nil, err
 	}
 	o := &Options{Dir: dir}
 	if _, err := checkedDir(o.Dir); err != nil {
-		return nil, d.WrapErr(err)
+		return nil, d.WrapErr(fmt.Errorf("%s: %w", option, err))
 	}
 	err = words.Options{
 		"prefix":            words.Value(&o.Prefix, recorder.ParsePrefix),
@@ -84,15 +85,15 @@ func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
 func checkedDir(dir string) (string, error) {
 	dir, err := caddy.NewReplacer().ReplaceOrErr(dir, true, true)
 	if err != nil {
-		return "", fmt.Errorf("record: %v", err)
+		return "", err
 	}
 	if dir != "" {
 		if dir, err = filepath.Abs(dir); err != nil {
-			return "", fmt.Errorf("record: %v", err)
+			return "", err
 		}
 	}
 	if err := recorder.CheckDir(dir); err != nil {
-		return "", fmt.Errorf("record: %v", err)
+		return "", err
 	}
 	return dir, nil
 }

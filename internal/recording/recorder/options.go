@@ -81,7 +81,8 @@ type Options struct {
 	RedactJSON []string `json:"redact_json,omitempty"`
 
 	// Like `redact`, but what is recorded is a keyed hash of the value: the same
-	// wherever the value stands, of the same length and letters. It is of the value
+	// wherever the value stands, of the same length and letters, or 32 hexadecimal
+	// digits for what has letters that no header can. It is of the value
 	// alone: behind an authentication scheme, of each cookie and without its
 	// attributes. Default: none.
 	RedactHash []string `json:"redact_hash,omitempty"`

@@ -6,6 +6,8 @@ package recorder
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 )
@@ -106,8 +108,9 @@ func (w *jsonWalk) replace(from int, text string) {
 	w.copied = w.at
 }
 
-// hash replaces a string, number or name like true by its hash. null stays, and
-// a number stays one if its hash can be.
+// hash replaces a string, number, true or false by its hash. null stays, a number
+// stays one if its hash can be, with its exponent, and whether true and false
+// change places is up to the key.
 func (w *jsonWalk) hash(hash func(string) string) bool {
 	from := w.at
 	if w.body[from] == '"' {
@@ -126,10 +129,20 @@ func (w *jsonWalk) hash(hash func(string) string) bool {
 		return false
 	}
 	value := string(w.body[from:w.at])
-	if value == "null" {
+	switch value {
+	case "null":
+		return true
+	case "true", "false":
+		if hash("true")[0]&1 == 1 {
+			w.replace(from, strconv.FormatBool(value == "false"))
+		}
 		return true
 	}
-	hashed := hash(value)
+	mantissa, exponent := value, ""
+	if e := strings.IndexAny(value, "eE"); e > 0 && isNumber(value) {
+		mantissa, exponent = value[:e], value[e:]
+	}
+	hashed := hash(mantissa) + exponent
 	if !isNumber(value) || !isNumber(hashed) {
 		hashed = `"` + hashed + `"`
 	}

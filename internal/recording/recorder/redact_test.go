@@ -64,6 +64,30 @@ func TestRedactJSON(t *testing.T) {
 	}
 }
 
+// TestHashedJSONKeepsItsTypes holds that a number stays one, with its exponent, and
+// true and false stay each other's, whatever the key.
+func TestHashedJSONKeepsItsTypes(t *testing.T) {
+	for _, key := range []string{"a first key for tests", "another key for tests", "a third key for tests"} {
+		r, err := newRedaction(&Options{RedactJSONHash: []string{"$"}, RedactKey: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := redactJSON([]byte(`[1.5e3,-20E-7,true,false,true,null,12,0.5,"1e3"]`), r.places)
+		var values []any
+		if err := json.Unmarshal(got, &values); err != nil {
+			t.Fatalf("%s: %v", got, err)
+		}
+		for i, want := range []string{"float64", "float64", "bool", "bool", "bool", "<nil>", "float64", "float64", "string"} {
+			if kind := fmt.Sprintf("%T", values[i]); kind != want {
+				t.Errorf("%s: value %d is a %s, want %s", got, i, kind, want)
+			}
+		}
+		if values[2] == values[3] || values[2] != values[4] || !bytes.Contains(got, []byte("e3,")) || !bytes.Contains(got, []byte("E-7,")) {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
 func TestPackedBodies(t *testing.T) {
 	o := testOptions(t.TempDir())
 	o.RedactJSON, o.MaxBody = []string{"$.a"}, 1000

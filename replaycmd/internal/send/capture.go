@@ -32,16 +32,10 @@ func appendFields(dst []byte, fields http.Header) []byte {
 	return dst
 }
 
-// firstBody is the memory that a body gets before it is known to need more.
-const firstBody = 4 << 10
-
 // readBody reads a body to its end and returns its size. The capture, unless it
 // is nil, keeps as much as it may.
 func readBody(body io.Reader, c *http1.Capture) (size int64, err error) {
-	for c != nil && len(c.Body) < c.MaxBody {
-		if len(c.Body) == cap(c.Body) {
-			c.Body = slices.Grow(c.Body, min(max(len(c.Body), firstBody), c.MaxBody-len(c.Body)))
-		}
+	for c != nil && c.Room() > 0 && c.Grow(1) {
 		n, err := body.Read(c.Body[len(c.Body):min(cap(c.Body), c.MaxBody)])
 		c.Body = c.Body[:len(c.Body)+n]
 		if err == io.EOF { //nolint:errorlint // as io.Reader has it

@@ -21,7 +21,8 @@ import (
 )
 
 // Filter lets through the records that meet all of its conditions. Those of the
-// zero value are met by every record.
+// zero value are met by every record. A record without an identifier gets its
+// number among all that were read, like n17: it can be asked for again by that.
 type Filter struct {
 	Methods []string       // any of these
 	Paths   []Glob         // any of these match the path, without the query
@@ -36,6 +37,7 @@ type Filter struct {
 	began   int64           // time of the first record
 	found   map[string]bool // identifiers among those asked for
 	ended   bool            // there are no more records
+	number  []byte          // stands in for an identifier
 }
 
 // Next returns the next record that meets the conditions.
@@ -70,6 +72,11 @@ func (f *Filter) meets(r *recording.Request) bool {
 	if f.began == 0 {
 		f.began = r.TimeNS
 	}
+	spread := place(r, f.seen)
+	if len(r.ID) == 0 {
+		f.number = strconv.AppendInt(append(f.number[:0], 'n'), f.seen, 10)
+		r.ID = f.number
+	}
 	if len(f.IDs) > 0 && !f.isAskedFor(r.ID) {
 		return false
 	}
@@ -83,7 +90,7 @@ func (f *Filter) meets(r *recording.Request) bool {
 		f.Until.given() && r.TimeNS >= f.Until.after(f.began):
 		return false
 	}
-	return f.Percent.Takes(place(r, f.seen))
+	return f.Percent.Takes(spread)
 }
 
 func (f *Filter) isAskedFor(id []byte) bool {

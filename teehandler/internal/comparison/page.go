@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
 	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
 	"github.com/caddy-rehearsal/rehearsal/internal/page"
 )
@@ -48,6 +50,7 @@ func (c *Comparison) Serve(w http.ResponseWriter, r *http.Request, path string) 
 	}
 	switch path {
 	case "/live.json":
+		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true) // a page asks all the time
 		page.SendJSON(w, http.StatusOK, c.live(r.URL.Query().Get("find")))
 	case "/example.json":
 		if example := c.example(r.URL.Query().Get("id")); example != nil {
