@@ -31,6 +31,7 @@ type keptResponse struct {
 	held     int
 	shed     bool
 	unpooled bool // a goroutine may write still
+	left     bool // the client had gone before the primary, which so had no response
 	typed    bool // the handler said of which type the body is
 	err      string
 }
@@ -138,10 +139,21 @@ func (k *keptResponse) response() *compare.Response {
 	}
 }
 
+// statusLeft is the status that Caddy has for a client that did not wait.
+const statusLeft = 499
+
+// leave is called where the client has gone, perhaps with all that it wanted:
+// what the primary has said then is no response if it was nothing but that.
+func (k *keptResponse) leave(primary error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.left = primary != nil || k.status == statusLeft
+}
+
 // deliver hands over the primary's response, if the copy has left.
 func (k *keptResponse) deliver() {
 	switch x := k.exchange; {
-	case k.err != "" || k.status == 0:
+	case k.left || k.err != "" || k.status == 0:
 		x.Fail(pairs.Old, reasonPrimary)
 	case k.shed:
 		x.Fail(pairs.Old, pairs.Shed)

@@ -31,6 +31,9 @@ func (h *Handler) serveWatched(w http.ResponseWriter, r *http.Request, next cadd
 	original := r.Body
 	defer func() {
 		r.Body = original
+		if old != nil && r.Context().Err() != nil {
+			old.leave(primary)
+		}
 		watch.end(reason, primary)
 	}()
 	w = watch.start(w, r)
