@@ -107,7 +107,7 @@ func (c *changer) answered(step *follow.Step, response *send.Response, err error
 		Status: response.Status, Headers: fieldLines(c.response.Head), Body: c.response.Body, BodySize: uint64(response.BodySize),
 	}
 	step.Answered(c.target, &c.reader, &answer, response.Ended)
-	if cap(c.response.Body) > maxCaptureKept && c.maxBody == 0 {
+	if cap(c.response.Body) > http1.FreeBody && c.maxBody == 0 {
 		c.response.Body = nil
 	}
 }
