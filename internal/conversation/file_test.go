@@ -76,7 +76,7 @@ func TestFaultsOfFilesNameTheLine(t *testing.T) {
 		{`"json $.cart"`, `"bearer"`, "links.json:15: responses have no place 'bearer'"},
 		{`"endpoint": "POST /carts"`, `"endpoint": ""`, "links.json:14: the endpoint is empty"},
 		{`"endpoint": "POST /carts",`, ``, "links.json:13: member 'endpoint' is missing"},
-		{`"support"`, `"suport"`, "links.json:18: member 'suport' is not known: expected chance, consumer, example, producer, sessions, support"},
+		{`"support"`, `"share"`, "links.json:18: member 'share' is not known: expected chance, consumer, example, producer, sessions, support"},
 		{`0.99`, `99`, "links.json:18: 99 is not a share: expected a number from 0 to 1"},
 		{`0.99`, `null`, "links.json:18: null is not taken"},
 		{`"chance": 0.002`, `"support": 0.002`, "links.json:19: member 'support' is there twice"},

@@ -34,7 +34,8 @@ func (r *Reader) element(z *html.Tokenizer) {
 	if !more {
 		return
 	}
-	kind, nameKey, valueKey := NoPlace, "name", "value"
+	var kind Kind
+	nameKey, valueKey := "name", "value"
 	switch string(tag) {
 	case "input", "button":
 		kind = HTMLInput
