@@ -150,8 +150,8 @@ func newMessage(status int, header http.Header, body string) (*response.Message,
 
 // refuseFraming refuses a field that the server sets.
 func refuseFraming(name string) error {
-	switch http1.FieldOf(name) {
-	case http1.ContentLength, http1.TransferEncoding, http1.Connection, http1.Trailer:
+	framing := []http1.Field{http1.ContentLength, http1.TransferEncoding, http1.Connection, http1.Trailer}
+	if slices.Contains(framing, http1.FieldOf(name)) {
 		return fmt.Errorf("%s is set by the server", name)
 	}
 	return nil

@@ -162,12 +162,16 @@ func writeLinks(w io.Writer, found *conversation.Result) error {
 	for _, link := range found.Links {
 		links.link(link)
 	}
-	links.write(w, "")
+	if err := links.write(w, ""); err != nil {
+		return err
+	}
 	few := columns{head: links.head}
 	for _, link := range found.Few {
 		few.link(link)
 	}
-	few.write(w, fmt.Sprintf("Not linked: values so short may be equal by chance, and fewer than %d sessions have both", conversation.MinSessions))
+	if err := few.write(w, fmt.Sprintf("Not linked: values so short may be equal by chance, and fewer than %d sessions have both", conversation.MinSessions)); err != nil {
+		return err
+	}
 	elsewhere := columns{head: []string{"CONSUMER", "", "SESSIONS", "EXAMPLE"}}
 	for _, e := range found.Elsewhere {
 		elsewhere.rows = append(elsewhere.rows, []string{e.Consumer.Endpoint, e.Consumer.Place.String(), humanize.Comma(int64(e.Sessions)), e.Value})

@@ -45,7 +45,7 @@ func (d *document) adopt(source []byte, other *document) bool {
 	}
 	shift := uint32(behind) - value.next
 	for i := range d.nodes[:at] {
-		if n := &d.nodes[i]; n.next > uint32(at) { // the value is inside
+		if n := &d.nodes[i]; n.next > at { // the value is inside
 			n.end += moved
 			n.next += shift
 		}

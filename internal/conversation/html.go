@@ -34,11 +34,9 @@ func (r *Reader) element(z *html.Tokenizer) {
 	if !more {
 		return
 	}
-	var kind Kind
-	nameKey, valueKey := "name", "value"
+	kind, nameKey, valueKey := HTMLInput, "name", "value"
 	switch string(tag) {
 	case "input", "button":
-		kind = HTMLInput
 	case "meta":
 		kind, valueKey = HTMLMeta, "content"
 	case "form":

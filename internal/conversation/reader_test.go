@@ -98,19 +98,20 @@ func TestPackedBodiesAreRead(t *testing.T) {
 }
 
 func TestHighEntropy(t *testing.T) {
+	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.dGhlIHNpZ25hdHVyZQ"
 	for value, want := range map[string]bool{
-		"12345678-1234-1234-1234-123456789abc": true,
-		"9f86d081884c7d65":                     true,
-		"9f86d081884c7d6":                      false,
-		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.dGhlIHNpZ25hdHVyZQ": true,
-		"user7.9f86d081884c7d659a2feaa0c55ad015":                  true,
-		"FQ2BKTVX4RZ7KD3LMN6PQRSTAB":                              true,
-		"SGVsbG8gV29ybGQhIEhpIQ":                                  true,
-		"4711":                                                    false,
-		"1234567890123456":                                        false,
-		"v1.22.333-beta.4":                                        false,
-		"order-2024-11-30-0001":                                   false,
-		"application-settings-page-with-a-long-name":              false,
+		"12345678-1234-1234-1234-123456789abc":   true,
+		"9f86d081884c7d65":                       true,
+		"9f86d081884c7d6":                        false,
+		jwt:                                      true,
+		"user7.9f86d081884c7d659a2feaa0c55ad015": true,
+		"FQ2BKTVX4RZ7KD3LMN6PQRSTAB":             true,
+		"SGVsbG8gV29ybGQhIEhpIQ":                 true,
+		"4711":                                   false,
+		"1234567890123456":                       false,
+		"v1.22.333-beta.4":                       false,
+		"order-2024-11-30-0001":                  false,
+		"application-settings-page-with-a-long-name": false,
 		"USD":                                  false,
 		"2026-11-30T14:35:00Z":                 false,
 		"Mozilla/5.0 (X11; Linux x86_64)":      false,

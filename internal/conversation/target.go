@@ -65,7 +65,11 @@ func (r *Reader) parameters(query []byte, kind Kind) {
 // unescape returns a part of a target without its escapes; as it is if they are
 // not valid. It uses the scratch memory.
 func (r *Reader) unescape(text []byte, plus bool) []byte {
-	if bytes.IndexByte(text, '%') < 0 && (!plus || bytes.IndexByte(text, '+') < 0) {
+	escapes := "%"
+	if plus {
+		escapes = "%+"
+	}
+	if !bytes.ContainsAny(text, escapes) {
 		return text
 	}
 	out := r.scratch[:0]

@@ -82,7 +82,7 @@ func indented(value any) []byte {
 }
 
 func (r *Route) title() string {
-	parts := []string{r.Method + " " + r.Path}
+	parts := append(make([]string, 0, 1+len(r.Keys)), r.Method+" "+r.Path)
 	for _, key := range r.Keys {
 		parts = append(parts, fmt.Sprintf("%s=%s", key.Place, key.Value))
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -159,8 +160,8 @@ func (c *Chart) path(points []Point) string {
 // area returns the d of a band.
 func (c *Chart) area(b Band) string {
 	points := append(make([]Point, 0, len(b.Low)+len(b.High)), b.Low...)
-	for i := len(b.High) - 1; i >= 0; i-- {
-		points = append(points, b.High[i])
+	for _, p := range slices.Backward(b.High) {
+		points = append(points, p)
 	}
 	if len(points) == 0 {
 		return ""

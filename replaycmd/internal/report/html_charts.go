@@ -105,7 +105,7 @@ func percentileFigure(number int, title, note string, curves []curve) *figure {
 	c.X.Ticks = []float64{0, nines(50), 1, 2, 3, 4, 5, 6, 7}
 	c.Y = chart.Axis{Log: true, Format: durationTick}
 	var values []float64
-	var words []string
+	words := make([]string, 0, len(curves))
 	f := &figure{Title: title, Note: note}
 	for i, curve := range curves {
 		line := chart.Line{Name: curve.name, Style: i}
