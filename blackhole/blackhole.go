@@ -99,8 +99,10 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.Record == nil {
 		return nil
 	}
-	h.recorder, err = record.Open(ctx, "blackhole", name, h.Record)
-	return err
+	if h.recorder, err = record.Open(ctx, "blackhole", name, h.Record); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	return nil
 }
 
 // Cleanup lets go of the recorder, which ends with the last handler and the

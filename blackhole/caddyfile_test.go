@@ -118,7 +118,7 @@ func TestBadJSONIsRefusedNamingTheField(t *testing.T) {
 		`"record":{"dir":"a","rotate_size":-1}`:               "size",
 		`"record":{"dir":"a","rotate_every":-1}`:              "rotate_every: must be greater than 0",
 		`"record":{"dir":"a","max_body":"1GiB"}`:              "max_body: must be from 1 byte to 256 MiB",
-		`"record":{"dir":"a","prefix":"../x"}`:                "prefix: ",
+		`"record":{"dir":"a","prefix":"../x"}`:                "record: prefix: ",
 		`"record":{"dir":"a","keep":["never"]}`:               "never",
 		`"record":{"dir":"a","redact":["a b"]}`:               "redact: 'a b' is not a header field name",
 		`"record":{"dir":"a","redact_json":["$[0]"]}`:         "redact_json: '$[0]' is not a JSON path",

@@ -535,3 +535,23 @@ func TestAComparisonIsRestored(t *testing.T) {
 		t.Errorf("new is slower by %v", median)
 	}
 }
+
+// TestComparedOverHTTP2 has two servers with TLS that differ in one member, and
+// only over HTTP/2.
+func TestComparedOverHTTP2(t *testing.T) {
+	version := func(price int) string {
+		return serveWay(t, true, func(w http.ResponseWriter, r *http.Request) {
+			if r.ProtoMajor != 2 {
+				price = 0
+			}
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"price":%d,"stock":7}`, price)
+		})
+	}
+	o, r := compared(t, exitFailed, "--http2", "--insecure", "--max", "-c", "4", "--to", "old="+version(100), "--to", "new="+version(110),
+		"--compare=old", "--noise", "self", "--fail", "diffs=0", requestsOfShop(t, 100, nil))
+	if counting(r) != "$.price" || r.Differences[0].Old != "100" || r.Differences[0].New != "110" || len(r.Differences) != 1 ||
+		r.Comparisons[0].Pairs != 100 || r.Targets[1].Errors != 0 {
+		t.Errorf("these count: %s\n%s%s", counting(r), o.stdout, o.stderr)
+	}
+}

@@ -206,6 +206,8 @@ func TestJSONIsChecked(t *testing.T) {
 		`"to": ["a"], "sample_by": "moon"`:               "not a key",
 		`"record": {"dir": "a"}`:                         "",
 		`"record": {}`:                                   "record: a directory is needed",
+		`"record": {"dir": "a", "max_body": "1GiB"}`:     "record: max_body: must be from",
+		`"to": ["a"], "compare": {"save": {}}`:           "compare: save: a directory is needed",
 		`"record": {"dir": "a", "on_overflow": "block"}`: "on_overflow block would have clients wait",
 	} {
 		err := validateJSON(fields)

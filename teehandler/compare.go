@@ -133,7 +133,11 @@ func (s *shadow) hand(x *pairs.Exchange, k *keptResponse, begun time.Time, err e
 			x.Fail(s.side, outcomeNames[failed])
 			return
 		}
-		k.err = http1.KindOf(err).String()
+		kind := http1.KindOf(err)
+		if errors.Is(err, http.ErrAbortHandler) { // of handlers, whose upstream broke off
+			kind = http1.CutOff
+		}
+		k.err = kind.String()
 	}
 	r := k.response()
 	r.Time, r.Duration = begun, time.Since(begun)

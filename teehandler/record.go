@@ -6,6 +6,7 @@ package teehandler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -31,8 +32,10 @@ func (h *Handler) openRecorder(ctx caddy.Context) (err error) {
 		return errors.New("record: on_overflow block would have clients wait: a tee only knows drop")
 	}
 	options.OnOverflow = recorder.Drop
-	h.recorder, err = record.Open(ctx, "tee", h.name, &options)
-	return err
+	if h.recorder, err = record.Open(ctx, "tee", h.name, &options); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	return nil
 }
 
 // conversing counts the conversations of all tees that are not added yet.

@@ -193,9 +193,10 @@ func (s *Stage) Validate() error {
 	return nil
 }
 
-// place returns the path of an outcome; a single one needs no list.
+// place returns the path of an outcome, which is empty for a single one that was
+// not written as a list.
 func (s *Stage) place(i int) string {
-	if len(s.Outcomes) == 1 {
+	if len(s.Outcomes) == 1 && !s.listed {
 		return ""
 	}
 	return "outcomes" + index(i)

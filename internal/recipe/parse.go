@@ -156,7 +156,7 @@ func (s *Stage) UnmarshalJSON(data []byte) error {
 }
 
 func (s *Stage) decodeOutcomes(value []byte) error {
-	s.Outcomes = []Outcome{}
+	s.Outcomes, s.listed = []Outcome{}, true
 	return decodeList(value, func(i int, value []byte) error {
 		if i == mostOutcomes {
 			return errTooManyOutcomes

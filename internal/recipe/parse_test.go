@@ -244,6 +244,8 @@ func TestParseNamesTheFieldAtFault(t *testing.T) {
 		{"outcomes and a latency", `{"stages":[{"outcomes":[{}],"latency":1}]}`, "stages[0].latency", "is for an outcome to say"},
 		{"outcomes and a percentage", `{"stages":[{"at":0,"outcomes":[{}],"percent":5}]}`, "stages[0].percent", "is for an outcome to say"},
 		{"outcomes and a fault", `{"stages":[{"outcomes":[{}],"fault":"reset"}]}`, "stages[0].fault", "is for an outcome to say"},
+		{"a list of one outcome", `{"stages":[{"outcomes":[{"status":99}]}]}`, "stages[0].outcomes[0].status", "99"},
+		{"a ramp in a list of one", `{"stages":[{"outcomes":[{"latency":5,"ramp":true}]}]}`, "stages[0].outcomes[0].ramp", "no stage comes after"},
 		{"no outcomes", `{"stages":[{"outcomes":[]}]}`, "stages[0].outcomes", "at least one"},
 		{"outcomes an object", `{"stages":[{"outcomes":{}}]}`, "stages[0].outcomes", "expected a list"},
 		{"an outcome a number", `{"stages":[{"outcomes":[503]}]}`, "stages[0].outcomes[0]", "expected an object"},

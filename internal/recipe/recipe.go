@@ -72,6 +72,8 @@ type Stage struct {
 	// for the rest. Without a rest, the rest gets a plain 200. A single outcome
 	// can be written without the list: its fields beside `at`.
 	Outcomes []Outcome `json:"outcomes"`
+
+	listed bool // whether the outcomes were read from a list, also a single one
 }
 
 // Timeline returns the times at which the stages begin, in their order.

@@ -46,7 +46,7 @@ func Open(ctx caddy.Context, handler, name string, options *Options) (*Recorder,
 	resolved := options.WithDefaults()
 	var err error
 	if resolved.Dir, err = checkedDir(options.Dir); err != nil {
-		return nil, fmt.Errorf("record: %v", err)
+		return nil, err
 	}
 	if resolved.RedactKey, err = caddy.NewReplacer().ReplaceOrErr(options.RedactKey, true, true); err != nil {
 		return nil, fmt.Errorf("redact_key: %v", err)

@@ -30,6 +30,9 @@ func openSaving(ctx caddy.Context, tee string, shadows []string, o *Options) (*s
 	if o.Save == nil {
 		return nil, nil
 	}
+	if o.Save.Dir == "" {
+		return nil, errors.New("save: a directory is needed")
+	}
 	if o.Save.OnOverflow == recorder.Block {
 		return nil, errors.New("save: on_overflow block would have comparisons wait: a tee only knows drop")
 	}
@@ -54,7 +57,7 @@ func openSaving(ctx caddy.Context, tee string, shadows []string, o *Options) (*s
 			r, err := record.Open(ctx, "tee", name+"/"+side.name, &options)
 			if err != nil {
 				s.release()
-				return nil, fmt.Errorf("save: %v", err)
+				return nil, fmt.Errorf("save: %w", err)
 			}
 			*side.to = append(*side.to, r)
 		}
