@@ -55,7 +55,11 @@ func TestRecordsAreChosenLikeCopies(t *testing.T) {
 				for _, n := range outcomes {
 					sum += n
 				}
-				return fmt.Sprint(outcomes), shadow.count() == outcomes["sent_2xx"] && (strings.HasPrefix(options, "percent") || sum == requests)
+				all := sum == requests
+				if strings.HasPrefix(options, "percent") { // how many were chosen, the records have
+					all = len(pairsOf(t, dir)) == shadow.count()
+				}
+				return fmt.Sprint(outcomes), shadow.count() == outcomes["sent_2xx"] && all
 			})
 			for _, r := range shadow.wait(0) {
 				copied[r.target] = true
