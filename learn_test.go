@@ -109,3 +109,33 @@ func TestLearn(t *testing.T) {
 		t.Errorf("status %d:\n%s", status, errs)
 	}
 }
+
+// TestLearnFromACutRecording learns from the whole records of a file that ends
+// within one, and says so by a warning and the exit status. A condition that does
+// not hold comes first.
+func TestLearnFromACutRecording(t *testing.T) {
+	shop := conversationsOfShop(t)
+	whole, err := os.Stat(shop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		length         int64
+		fail           string
+		status         int
+		stderr, stdout string
+	}{
+		{whole.Size()/3 + 7, "match>=0.99", 3, " whole records: unexpected EOF\n", "path_regexp ^/items/[^/]+$"},
+		{whole.Size()/3 + 7, "match>1", 4, "failed: match>1", "path_regexp ^/items/[^/]+$"},
+		{100, "match>=0.99", 1, "nothing to learn from: there are no records\n", ""},
+	} {
+		if err := os.Truncate(shop, test.length); err != nil {
+			t.Fatal(err)
+		}
+		text, errs, status := learnFrom(t, "--fail", test.fail, shop)
+		if status != test.status || !strings.Contains(errs, shop+": recording is cut off at byte ") || !strings.Contains(errs, test.stderr) ||
+			!strings.Contains(text, test.stdout) || (text == "") != (test.stdout == "") {
+			t.Errorf("%d bytes, %s: status %d\n%s\n%s", test.length, test.fail, status, errs, text)
+		}
+	}
+}

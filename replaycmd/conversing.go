@@ -76,14 +76,35 @@ func (p *params) checkConversing(args []string) error {
 }
 
 // findLinks reads the links of a file, or finds them in the records that are
-// chosen.
+// chosen. What --percent chooses from are then sessions.
 func (p *params) findLinks(ctx context.Context, args []string, stdin io.Reader, note func(error)) error {
 	switch p.links {
 	case linksOff:
 		return nil
 	case linksAuto:
-		return p.findThem(ctx, &again{&p.selection, args, stdin}, note)
+		chosen := p.selection
+		if p.percent != nil { // sessions have names once their records are read
+			chosen.percent, chosen.requests = nil, 0
+		}
+		if err := p.findThem(ctx, &again{&chosen, args, stdin}, note); err != nil {
+			return err
+		}
+	default:
+		if err := p.readLinks(); err != nil {
+			return err
+		}
 	}
+	p.assign = p.newSessions
+	return nil
+}
+
+// newSessions returns what assigns the records of a round to sessions.
+func (p *params) newSessions() follow.Sessions {
+	return conversation.NewSessions(p.followed.Session, p.followed.Sessions)
+}
+
+// readLinks reads the links of the file that --links names.
+func (p *params) readLinks() error {
 	data, err := os.ReadFile(p.links)
 	if err != nil {
 		return fmt.Errorf("parsing --links: %v", err)
@@ -142,7 +163,7 @@ func (p *params) followIn(d *delivery, records *records, plan schedule.Schedule)
 	}
 	options := follow.Options{
 		Links: p.followed.Links, Targets: len(d.targets), Again: d.hidden,
-		Sessions: func() follow.Sessions { return conversation.NewSessions(p.followed.Session, p.followed.Sessions) },
+		Sessions: p.newSessions,
 	}
 	if p.think == thinkRecorded {
 		options.Pauses = float64(plan.Speed)

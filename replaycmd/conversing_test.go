@@ -11,12 +11,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -170,6 +172,57 @@ func reported(t *testing.T, args ...string) (outcome, *report.Report) {
 		t.Fatal(err)
 	}
 	return o, r
+}
+
+// TestPercentIsOfSessions takes half of the sessions, whole ones and the same
+// ones every time, also where links are read from a file and in every round. By
+// records it cuts conversations apart.
+func TestPercentIsOfSessions(t *testing.T) {
+	rec := recordVisits(t, 60)
+	file := filepath.Join(t.TempDir(), "links.json")
+	if o := links(t, "-o", file, rec); o.status != 0 {
+		t.Fatalf("%+v", o)
+	}
+	sent := func(args ...string) (users map[string]int, o outcome, r *report.Report) {
+		users = make(map[string]int)
+		var mu sync.Mutex
+		shop := newStall("two", 5000)
+		target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/login" {
+				body, _ := io.ReadAll(r.Body)
+				mu.Lock()
+				users[string(body)]++
+				mu.Unlock()
+				r.Body = io.NopCloser(bytes.NewReader(body))
+			}
+			shop.ServeHTTP(w, r)
+		})
+		o, r = reported(t, append(args, "--to", target.url, rec)...)
+		return users, o, r
+	}
+	var first map[string]int
+	for _, args := range [][]string{
+		{"--links", "auto", "--speed", "5"}, {"--links", file, "--max"}, {"--links", "auto", "--max", "--compare", "--noise", "self", "--fail", "diffs=0", "--ignore-json", "$.cart"},
+	} {
+		users, o, r := sent(append(args, "--percent", "50")...)
+		target := r.Targets[0]
+		if o.status != 0 || target.Unlinked != 0 || target.Requests != 4*int64(len(users)) || target.StatusClass(2) != target.Requests || len(users) < 15 || len(users) > 45 {
+			t.Errorf("%v: %d users, %+v", args, len(users), o)
+		}
+		if first == nil {
+			first = users
+		}
+		if !maps.EqualFunc(users, first, func(int, int) bool { return true }) {
+			t.Errorf("%v: %v, and before %v", args, users, first)
+		}
+	}
+	again, o, _ := sent("--links", file, "--max", "--percent", "50", "--loop", "-n", fmt.Sprint(8*len(first)))
+	if n := slices.Collect(maps.Values(again)); o.status != 0 || len(again) != len(first) || slices.Min(n) != 2 || slices.Max(n) != 2 {
+		t.Errorf("two rounds: %v, and before %v; %+v", again, first, o)
+	}
+	if o := replay(t, "--dry-run", "--links", "auto", "--percent", "50", "--max", "--to", "localhost:1", rec); !strings.Contains(o.stdout, fmt.Sprint(4*len(first))) {
+		t.Errorf("%d requests are sent, and this says %+v", 4*len(first), o)
+	}
 }
 
 // A server with other secrets answers what one answered before, if conversations

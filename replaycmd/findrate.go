@@ -147,6 +147,7 @@ func (p *params) tryRate(ctx context.Context, rate schedule.Rate, run report.Run
 	if err != nil {
 		return nil, err
 	}
+	p.followIn(d, records, plan)
 	started := time.Now()
 	d.prepare()
 	results, err := d.send(ctx)
@@ -163,5 +164,10 @@ func (p *params) tryRate(ctx context.Context, rate schedule.Rate, run report.Run
 	if records.url != nil {
 		facts.Request = records.url.String()
 	}
-	return report.New(facts, results)
+	r, err := report.New(facts, results)
+	if err != nil {
+		return nil, err
+	}
+	p.reportLinks(d, r, notes.note)
+	return r, nil
 }

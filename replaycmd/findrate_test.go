@@ -6,6 +6,7 @@ package replaycmd
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +58,24 @@ func TestFindRateEndsAtALimit(t *testing.T) {
 	}
 	if !strings.Contains(o.stderr, "60/s for 50ms: ") {
 		t.Errorf("it says %s", o.stderr)
+	}
+}
+
+// TestFindRateFollowsConversations finds a rate of requests that are refused if
+// they are sent as they were recorded.
+func TestFindRateFollowsConversations(t *testing.T) {
+	rec, limit, shop := recordVisits(t, 20), limiter(120, 30), newStall("two", 5000)
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		if limit(answer, r); answer.Code >= http.StatusBadRequest {
+			w.WriteHeader(answer.Code)
+			return
+		}
+		shop.ServeHTTP(w, r)
+	})
+	o, r := reported(t, "--find-rate", "4xx=0", "--find-rate", "5xx=0", "--rate", "60/s", "--duration", "50ms", "--links", "auto", "--to", s.url, rec)
+	if o.status != 0 || r.Found == nil || r.Found.Rate < 60 || len(r.Targets[0].Links) == 0 {
+		t.Errorf("%+v", o)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/follow"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
@@ -72,6 +73,7 @@ type selection struct {
 	since    source.Moment
 	until    source.Moment
 	percent  *units.Percent
+	assign   func() follow.Sessions // to sessions, of which percent is a share; nil: of records
 }
 
 func (p *params) define(flags *pflag.FlagSet) {
@@ -94,7 +96,7 @@ func (p *params) define(flags *pflag.FlagSet) {
 	flags.Var(several(&p.remove, "NAME", parseFieldName), "remove-header", "Leave this header field out of every request (repeatable)")
 
 	p.selection.define(flags)
-	flags.Var(single(&p.percent, "P", parsePercent), "percent", "Send this share of the records, always the same ones")
+	flags.Var(single(&p.percent, "P", parsePercent), "percent", "Send this share of the records, always the same ones; with --links, of the sessions")
 
 	flags.Var(single(&p.timeout, "DURATION", parseDuration).or("10s"), "timeout", "Time limit of each request, connecting and the whole answer included")
 	flags.BoolVar(&p.insecure, "insecure", false, "Accept any TLS certificate")

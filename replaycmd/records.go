@@ -86,9 +86,13 @@ func checkLoop(files []source.Input) error {
 }
 
 func (s *selection) filter(from source.Source) *source.Filter {
-	return &source.Filter{
+	f := &source.Filter{
 		Source: from, Methods: s.methods, Paths: s.paths, IDs: s.ids, Since: s.since, Until: s.until, Percent: s.percent,
 	}
+	if s.percent != nil && s.assign != nil {
+		f.Session = s.assign().Of
+	}
+	return f
 }
 
 // Close ends reading.

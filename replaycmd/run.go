@@ -35,6 +35,11 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	if p.test {
 		return p.testIntegrity(ctx, report.Escaping(cmd.OutOrStdout()), args, cmd.InOrStdin(), notes.note)
 	}
+	if !p.only() || p.percent != nil { // which is of sessions
+		if err := p.findLinks(ctx, args, cmd.InOrStdin(), notes.note); err != nil {
+			return exitNotStarted, beforeStart(err)
+		}
+	}
 	records, err := p.selection.open(ctx, args, cmd.InOrStdin(), (p.loop || len(p.findRate) > 0) && !p.only(), notes.note)
 	if err != nil {
 		return exitNotStarted, beforeStart(err)
@@ -69,9 +74,6 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	if p.dryRun {
 		err = p.describe(ctx, report.Escaping(cmd.OutOrStdout()), records, plan, notes.note)
 		return records.incomplete(notes, err)
-	}
-	if err := p.findLinks(ctx, args, cmd.InOrStdin(), notes.note); err != nil {
-		return exitNotStarted, beforeStart(err)
 	}
 	var compared *comparison
 	if p.old != "" {

@@ -31,6 +31,11 @@ type Filter struct {
 	Until   Moment         // before
 	Percent *units.Percent // this share, always the same records of a recording
 
+	// Session names the session of a record that meets the other conditions, so
+	// that Percent is of whole sessions. Records without one are taken by
+	// themselves, and so are all if it is nil.
+	Session func(*recording.Request) (name string, ok bool)
+
 	Source
 	seen    int64
 	untimed int64           // left out for want of a time
@@ -90,6 +95,11 @@ func (f *Filter) meets(r *recording.Request) bool {
 		f.Until.given() && r.TimeNS >= f.Until.after(f.began):
 		return false
 	}
+	if f.Percent != nil && f.Session != nil {
+		if name, ok := f.Session(r); ok {
+			spread = spreadOf([]byte(name))
+		}
+	}
 	return f.Percent.Takes(spread)
 }
 
@@ -113,15 +123,20 @@ func path(target []byte) []byte {
 	return p
 }
 
-// place returns a number spread evenly over all of uint64's, made of a record's
-// identifier or else of its method, target and number.
+// place returns where a record is among all, made of its identifier or else of
+// its method, target and number.
 func place(r *recording.Request, number int64) uint64 {
+	if len(r.ID) > 0 {
+		return spreadOf(r.ID)
+	}
+	return spreadOf(r.Method, r.URI, strconv.AppendInt(nil, number, 10))
+}
+
+// spreadOf returns a number spread evenly over all of uint64's.
+func spreadOf(texts ...[]byte) uint64 {
 	h := fnv.New64a()
-	h.Write(r.ID)
-	if len(r.ID) == 0 {
-		h.Write(r.Method)
-		h.Write(r.URI)
-		h.Write(strconv.AppendInt(nil, number, 10))
+	for _, text := range texts {
+		h.Write(text)
 	}
 	// the last bytes of a text reach only the lower bits of its FNV sum
 	x := h.Sum64()
