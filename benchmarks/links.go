@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
@@ -12,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
@@ -65,14 +65,19 @@ type cost struct {
 // measured runs a command.
 func measured(name string, args ...string) (cost, error) {
 	cmd := exec.Command(name, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
 	began := time.Now()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return cost{}, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+	if err := cmd.Start(); err != nil {
+		return cost{}, err
 	}
-	c := cost{took: time.Since(began), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		c.memory = usage.Maxrss << 10
+	peak := peakMemory(cmd.Process.Pid)
+	err := cmd.Wait()
+	c := cost{took: time.Since(began), memory: peak()}
+	if err != nil {
+		return cost{}, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, &out)
 	}
+	c.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return c, nil
 }
 
