@@ -45,6 +45,9 @@ func (p *params) checkSeeking() error {
 		if c.OfComparison() {
 			return fmt.Errorf("--find-rate: %s is about answers that are compared, which a search does not: expected another condition", c)
 		}
+		if c.OfBaseline() {
+			return fmt.Errorf("--find-rate: %s is about an earlier run, which a search has no use for: expected another condition", c)
+		}
 	}
 	for _, r := range p.reports {
 		if r.form.Rows {
@@ -148,9 +151,12 @@ func (p *params) tryRate(ctx context.Context, rate schedule.Rate, run report.Run
 		return nil, err
 	}
 	p.followIn(d, records, plan)
+	// What is due is sent late rather than not at all, however much that is.
+	enough, cancel := context.WithTimeout(ctx, p.warmup+p.duration+min(p.duration, time.Minute)+p.timeout)
+	defer cancel()
 	started := time.Now()
 	d.prepare()
-	results, err := d.send(ctx)
+	results, err := d.send(enough)
 	switch {
 	case ctx.Err() != nil:
 		return nil, errInterrupted

@@ -95,9 +95,19 @@ func TestFindRateWithOtherFlags(t *testing.T) {
 		"is of one run":        {"--find-rate", "p99<1s", "--report", "csv"},
 		"is not a condition":   {"--find-rate", "x"},
 		"expected another con": {"--find-rate", "diffs=0"},
+		"is about an earlier ": {"--find-rate", "p99<1.1x baseline"},
 	} {
 		if o := replay(t, append(args, "http://localhost:1")...); o.status != exitNotStarted || !strings.Contains(o.stderr, says) {
 			t.Errorf("%v: status %d, %s", args, o.status, o.stderr)
 		}
+	}
+}
+
+// TestFindRateFromTooHigh begins at a rate of which one try would take a day.
+func TestFindRateFromTooHigh(t *testing.T) {
+	s := serve(t, nil)
+	o := replay(t, "--find-rate", "p99<1ns", "--rate", "1000000000/s", "--duration", "5ms", "--timeout", "20ms", s.url)
+	if o.status != exitFailed || !strings.Contains(o.stderr, "no rate holds") {
+		t.Errorf("status %d, %s", o.status, o.stderr)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
@@ -40,7 +41,7 @@ func (n *notes) note(err error) {
 		n.mu.Unlock()
 	}
 	if isProblem || !n.quiet {
-		fmt.Fprintln(n.w, "Warning:", err)
+		fmt.Fprintln(n.w, "Warning:", report.Escape(err.Error()))
 	}
 	if isProblem && n.problem != nil {
 		n.problem(err)

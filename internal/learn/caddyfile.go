@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -107,6 +108,12 @@ func (w *caddyfileWriter) route(r *Route) {
 			unsaid = append(unsaid, key.Place.String())
 		}
 	}
+	for _, key := range r.Keys {
+		if len(unsaid) == 0 && (!sayable(key.Place.Name) || !sayable(key.Value)) {
+			w.model.Notes = append(w.model.Notes, fmt.Sprintf("a Caddyfile has no words for the value of %s: %s is left out", key.Place, title))
+			return
+		}
+	}
 	if len(unsaid) > 0 {
 		w.model.Notes = append(w.model.Notes, fmt.Sprintf("a Caddyfile cannot tell requests apart by %s: %s is left out (--as wiremock can)", strings.Join(unsaid, " and "), title))
 		return
@@ -137,16 +144,28 @@ func (w *caddyfileWriter) route(r *Route) {
 			w.line(3, "random_content %db # the body is too long to stand here: give -o", max(1, len(r.Body.Text)))
 		}
 	}
-	for _, f := range r.Fields {
-		w.line(3, "header %s %s", f.Name, quoted(f.Value))
+	for _, line := range w.fields(r, r.Fields) {
+		w.line(3, "%s", line)
 	}
 	for _, s := range r.Stages {
-		w.stage(&s)
+		w.stage(r, &s)
 	}
 	w.line(2, "}")
 }
 
-func (w *caddyfileWriter) stage(s *Stage) {
+// fields returns the lines of header fields, without those that it cannot say.
+func (w *caddyfileWriter) fields(r *Route, all []Field) (lines []string) {
+	for _, f := range all {
+		if !sayable(f.Value) {
+			w.model.Notes = append(w.model.Notes, fmt.Sprintf("a Caddyfile has no words for the value of %s: it is left out of %s", f.Name, r.title()))
+			continue
+		}
+		lines = append(lines, "header "+quoted(f.Name)+" "+quoted(f.Value))
+	}
+	return lines
+}
+
+func (w *caddyfileWriter) stage(r *Route, s *Stage) {
 	w.line(3, "stage %s {", durationText(s.At))
 	w.line(4, "# %s requests", thousands(int64(s.N)))
 	for i := range s.Outcomes {
@@ -159,7 +178,7 @@ func (w *caddyfileWriter) stage(s *Stage) {
 		if o.Latency != "0" {
 			latency = " " + o.Latency
 		}
-		words := w.words(o, i == len(s.Outcomes)-1)
+		words := w.words(r, o, i == len(s.Outcomes)-1)
 		count := "# n=" + thousands(int64(o.N))
 		if len(words) == 0 {
 			w.line(4, "outcome %d%s %s", status, latency, count)
@@ -176,7 +195,7 @@ func (w *caddyfileWriter) stage(s *Stage) {
 }
 
 // words returns the lines in the block of an outcome.
-func (w *caddyfileWriter) words(o *Outcome, last bool) (words []string) {
+func (w *caddyfileWriter) words(r *Route, o *Outcome, last bool) (words []string) {
 	switch {
 	case o.First != "":
 		words = append(words, "first "+o.First)
@@ -186,9 +205,7 @@ func (w *caddyfileWriter) words(o *Outcome, last bool) (words []string) {
 	if o.Fault != "" {
 		words = append(words, "fault "+o.Fault)
 	}
-	for _, f := range o.Fields {
-		words = append(words, "header "+f.Name+" "+quoted(f.Value))
-	}
+	words = append(words, w.fields(r, o.Fields)...)
 	if o.Body != nil {
 		if text, inline := w.inline(o.Body); inline {
 			words = append(words, "body "+text)
@@ -206,7 +223,7 @@ func (w *caddyfileWriter) inline(c *Content) (text string, ok bool) {
 		longest = longestInline
 	}
 	if c.isRandom() || len(c.Text) > longest || !utf8.Valid(c.Text) ||
-		bytes.ContainsAny(c.Text, "`\r\x00") || bytes.Contains(c.Text, []byte("<<")) || bytes.Contains(c.Text, []byte("{$")) ||
+		bytes.ContainsAny(c.Text, "`\r\x00") || bytes.Contains(c.Text, []byte("<<")) || placeholder.Match(c.Text) ||
 		w.files.Folder != "" && bytes.ContainsAny(c.Text, "\n") {
 		return "", false
 	}
@@ -216,9 +233,19 @@ func (w *caddyfileWriter) inline(c *Content) (text string, ok bool) {
 	return "`" + string(c.Text) + "`", true
 }
 
-// quoted returns an argument as a Caddyfile has it.
+// placeholder is what Caddy puts other text for when it reads a Caddyfile, within
+// quotes as well: variables of the environment, and short names like {host}.
+var placeholder = regexp.MustCompile(`\{\$|\{[A-Za-z][\w.\[\]:-]*\}`)
+
+// sayable reports whether a text can be an argument that means this text.
+func sayable(text string) bool {
+	return utf8.ValidString(text) && !placeholder.MatchString(text) && !strings.ContainsFunc(text, unicode.IsControl) &&
+		!(strings.Contains(text, "`") && strings.Contains(text, `\`)) // of which quotes of one kind have an end, those of the other an escape
+}
+
+// quoted returns an argument as a Caddyfile has it, of a text that is sayable.
 func quoted(text string) string {
-	if text != "" && !strings.ContainsAny(text, " \t\"`{}#\\") {
+	if text != "" && !strings.ContainsAny(text, " \t\"`{}#\\") && !strings.HasPrefix(text, "<<") {
 		return text
 	}
 	if !strings.Contains(text, "`") {
@@ -249,11 +276,24 @@ func pathMatcher(template string) string {
 	return "path_regexp " + quotedPattern("^"+strings.Join(segments, "/")+"$")
 }
 
+// quotedPattern returns a pattern as an argument, with escapes for what would end it.
 func quotedPattern(text string) string {
-	if !strings.ContainsAny(text, " \t\"`{}#") {
-		return text
+	var out strings.Builder
+	quote := false
+	for _, c := range text {
+		switch {
+		case unicode.IsControl(c) || c == '`':
+			fmt.Fprintf(&out, `\x{%x}`, c)
+			quote = true
+		default:
+			out.WriteRune(c)
+			quote = quote || strings.ContainsRune(" \"{}#", c)
+		}
 	}
-	return "`" + strings.ReplaceAll(text, "`", `\x60`) + "`"
+	if quote {
+		return "`" + out.String() + "`"
+	}
+	return out.String()
 }
 
 func sizes(s [2]int) string {

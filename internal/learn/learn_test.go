@@ -252,3 +252,26 @@ func TestOddRecordings(t *testing.T) {
 		}
 	}
 }
+
+// TestCaddyfileOfHostileRecording has what a service may answer in no other place
+// of the file than where it belongs, nor made into something else by Caddy.
+func TestCaddyfileOfHostileRecording(t *testing.T) {
+	m := learned(t, usual, []*recording.Request{
+		exchange(0, "GET", "/a%0Aabort%0D", "", 200, time.Millisecond, "X-`A: `b\r\nX-Env: {$HOME}\r\nX-Host: {host}\r\nX-Here: <<END\r\nX-Both: `\\\r\n", "at {http.request.host}"),
+		exchange(0, "G`ET", "/`b", "", 200, time.Millisecond, "", "{$HOME}"),
+	})
+	text := string(m.Caddyfile("shop", new(Files)))
+	for _, word := range []string{"\nabort", "{$HOME}", "{host}", "{http", "header X-`A", "X-Both", "method G`ET", "path /`b", " <<END"} {
+		if strings.Contains(text, word) {
+			t.Errorf("%q is in", word)
+		}
+	}
+	for _, word := range []string{"path_regexp `^/a\\x{a}abort\\x{d}$`", "header \"X-`A\" \"`b\"", "header X-Here `<<END`", "@get_b {", "method \"G`ET\"", "path_regexp `^/\\x{60}b$`"} {
+		if !strings.Contains(text, word) {
+			t.Errorf("%q is missing", word)
+		}
+	}
+	if len(m.Notes) != 3 || t.Failed() {
+		t.Errorf("notes %q of\n%s", m.Notes, text)
+	}
+}

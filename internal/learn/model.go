@@ -349,7 +349,11 @@ func (a *answer) content() (*Content, []string) {
 // nameOf makes a name of method and path.
 func nameOf(p pattern) string {
 	var name strings.Builder
-	name.WriteString(strings.ToLower(p.method))
+	for _, c := range strings.ToLower(p.method) {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			name.WriteRune(c)
+		}
+	}
 	gap := true
 	for _, c := range p.path {
 		switch {

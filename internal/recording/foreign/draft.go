@@ -86,6 +86,9 @@ func (d *draft) finish() error {
 	if !http1.IsToken(d.Method) || !http1.IsTarget(d.URI) {
 		return fmt.Errorf("'%s' is not a request line", shorten(string(d.Method)+" "+string(d.URI)))
 	}
+	if len(d.Host) > 0 && (!http1.IsTarget(d.Host) || bytes.ContainsAny(d.Host, `/?#@\`)) {
+		return fmt.Errorf("'%s' is not a host", shorten(string(d.Host)))
+	}
 	if d.login != "" && !d.has("Authorization") {
 		d.field("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(unescape(d.login))))
 	}

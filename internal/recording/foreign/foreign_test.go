@@ -305,6 +305,14 @@ func TestBodiesOfListsAreBelowTheWorkingDirectory(t *testing.T) {
 	}
 }
 
+func TestAHostIsOne(t *testing.T) {
+	for _, host := range []string{"a b", `a\r\nX: y`, "a/b"} {
+		if records, skips := decode(t, []byte(`{"method":"GET","url":"http://a/","fields":[["Host","`+host+`"]]}`)); skips.Total() != 1 {
+			t.Errorf("%s: %v", host, records)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	gor, err := os.ReadFile("testdata/requests.gor")
 	if err != nil {

@@ -31,6 +31,8 @@ const (
 	gorResponse = 2
 )
 
+var errLongPayload = fmt.Errorf("it is longer than %d MiB", maxPayload>>20)
+
 var gorStart = regexp.MustCompile(`^[123] [0-9A-Za-z_-]+ \d{10,20}( -?\d+)?\r?$`)
 
 func beginsGor(line []byte) bool { return gorStart.Match(line) }
@@ -97,7 +99,7 @@ func (g *gor) read() error {
 	}
 	g.number++
 	err = g.message()
-	if err != nil && !errors.Is(err, errCut) && !errors.Is(err, errLongLine) {
+	if err != nil && !errors.Is(err, errCut) && !errors.Is(err, errLongPayload) {
 		return err
 	}
 	if err == nil {
@@ -244,7 +246,7 @@ func (g *gor) skip() error {
 		line, err := g.raw()
 		switch {
 		case errors.Is(err, io.EOF), string(bytes.TrimRight(line, "\r\n")) == gorSeparator:
-			return errLongLine
+			return errLongPayload
 		case err != nil:
 			return err
 		}

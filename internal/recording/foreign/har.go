@@ -6,6 +6,7 @@ package foreign
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -134,7 +135,7 @@ func (h *har) Next() (*recording.Request, error) {
 		var entry harEntry
 		if err := h.tokens.Decode(&entry); err != nil {
 			if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-				h.skips.add("entry", h.number, fmt.Errorf("%s is a %s", wrong.Field, wrong.Value))
+				h.skips.add("entry", h.number, fmt.Errorf("%s is not valid: it is a %s", cmp.Or(wrong.Field, "the entry"), wrong.Value))
 				continue
 			}
 			return nil, h.failure(err)

@@ -76,19 +76,24 @@ const maxBodyFile = 64 << 20
 // readBody reads the file of a body, below the working directory only: a list
 // may come from anybody.
 func readBody(name string) ([]byte, error) {
-	file, err := os.OpenInRoot(".", name)
+	root, err := os.OpenRoot(".")
 	if err != nil {
-		return nil, fmt.Errorf("opening body, which has to be below the working directory: %w", err)
+		return nil, err
 	}
-	defer file.Close()
-	info, err := file.Stat()
+	defer root.Close()
+	info, err := root.Stat(name) // before it is opened: that of a pipe waits for its writer
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("opening body, which has to be below the working directory: %w", err)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("body %s is not a regular file", name)
 	case info.Size() > maxBodyFile:
 		return nil, fmt.Errorf("body %s is longer than %d MiB", name, maxBodyFile>>20)
 	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, maxBodyFile))
 }
