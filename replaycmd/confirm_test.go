@@ -5,11 +5,9 @@ package replaycmd
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,33 +73,5 @@ func TestAskedAgainAtThePaceOfTheRun(t *testing.T) {
 	// three requests at 50/s take 40 ms at least, so 13 ms is the distance
 	if took := again[len(again)-1].Sub(again[0]); took < time.Duration(len(again)-2)*13*time.Millisecond {
 		t.Errorf("%d requests were asked again in %s", len(again), took)
-	}
-}
-
-// TestAnInterruptWhileAskingAgain ends the asking with the report of what is known.
-func TestAnInterruptWhileAskingAgain(t *testing.T) {
-	var asked atomic.Int64
-	again := make(chan struct{})
-	var once sync.Once
-	ended := make(chan struct{})
-	old, fresh := seldom(t, func(version string) {
-		if version == "new" && asked.Add(1) > 3 {
-			once.Do(func() { close(again) })
-			<-ended
-		}
-	})
-	t.Cleanup(func() { close(ended) })
-	p := start(t, requestsTo(t, "/items/6", "/items/7", "/items/8"), "--max", "--timeout", "1h",
-		"--to", "old="+old.url, "--to", "new="+fresh.url, "--compare=old", "--noise", "self")
-	<-again
-	p.interrupt(t)
-	report, err := io.ReadAll(p.stdout)
-	for _, want := range []string{"unconfirmed  changed", "$.answer", "not asked      all: the run ended before", "in 3 pairs"} {
-		if err != nil || !strings.Contains(string(report), want) {
-			t.Errorf("the report lacks %q, error %v:\n%s", want, err, report)
-		}
-	}
-	if err := p.Wait(); err != nil {
-		t.Errorf("it ended with %v", err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -142,5 +144,33 @@ func TestTheSecondInterruptEndsTheProcess(t *testing.T) {
 	p.interrupt(t)
 	if err := p.Wait(); err == nil || p.ProcessState.ExitCode() != exitInterrupted {
 		t.Errorf("it ended with %v, want status %d", err, exitInterrupted)
+	}
+}
+
+// TestAnInterruptWhileAskingAgain ends the asking with the report of what is known.
+func TestAnInterruptWhileAskingAgain(t *testing.T) {
+	var asked atomic.Int64
+	again := make(chan struct{})
+	var once sync.Once
+	ended := make(chan struct{})
+	old, fresh := seldom(t, func(version string) {
+		if version == "new" && asked.Add(1) > 3 {
+			once.Do(func() { close(again) })
+			<-ended
+		}
+	})
+	t.Cleanup(func() { close(ended) })
+	p := start(t, requestsTo(t, "/items/6", "/items/7", "/items/8"), "--max", "--timeout", "1h",
+		"--to", "old="+old.url, "--to", "new="+fresh.url, "--compare=old", "--noise", "self")
+	<-again
+	p.interrupt(t)
+	report, err := io.ReadAll(p.stdout)
+	for _, want := range []string{"unconfirmed  changed", "$.answer", "not asked      all: the run ended before", "in 3 pairs"} {
+		if err != nil || !strings.Contains(string(report), want) {
+			t.Errorf("the report lacks %q, error %v:\n%s", want, err, report)
+		}
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
 	}
 }
