@@ -208,7 +208,7 @@ func createOutput(name string, stdout io.Writer) (*outputFile, error) {
 	return &outputFile{Writer: file, file: file, name: name}, nil
 }
 
-// keep gives the file its name.
+// keep renames the whole file to its name.
 func (o *outputFile) keep() error {
 	if o.file == nil {
 		return nil

@@ -62,7 +62,7 @@ func newGrade(l *learning, learner *learn.Learner, model *learn.Model, options l
 	}
 }
 
-// add gives one request to the learned simulator.
+// add sends one request to the learned simulator.
 func (g *grade) add(r *recording.Request) error {
 	if r.Response == nil {
 		return nil

@@ -74,7 +74,7 @@ func TestHostileMappingsAndBodies(t *testing.T) {
 	_, url := serve(t, "simulator {", "mappings "+stubFile(t, `[
 		{"request":{"url":"/day"},"response":{"body":"{{now format='yyyy年 é'}}","transformers":["response-template"]}},
 		{"request":{"url":"/same","bodyPatterns":[{"matchesJsonPath":"$[?(@.a == @.b && !(@.a != @.b) && @.c in @.d)]"}]},"response":{"status":202}},
-		{"request":{"url":"/paths","bodyPatterns":[{"matchesJsonPath":{"expression":"$..itemToDo","contains":"wash"}}]}},
+		{"request":{"url":"/paths","bodyPatterns":[{"matchesJsonPath":{"expression":"$..chore","contains":"wash"}}]}},
 		{"request":{"url":"/all"},"response":{"body":"{{jsonPath request.body '$..x'}}{{jsonPath request.body '$[?(@.x == @.x)]'}}","transformers":["response-template"]}}]`), "}")
 	if _, body := get(t, url+"/day"); body != time.Now().UTC().Format("2006年 é") {
 		t.Errorf("got %s", body)
@@ -85,12 +85,12 @@ func TestHostileMappingsAndBodies(t *testing.T) {
 	nested := func(name string) string {
 		return strings.Repeat(`{"`+name+`":`, 950) + `"` + strings.Repeat("z", 1<<20) + `"` + strings.Repeat("}", 950)
 	}
-	for path, body := range map[string]string{"/paths": nested("itemToDo"), "/all": nested("x")} {
+	for path, body := range map[string]string{"/paths": nested("chore"), "/all": nested("x")} {
 		if status, answer := post(t, url+path, body); status != 413 {
 			t.Errorf("%s: got %d and %d bytes", path, status, len(answer))
 		}
 	}
-	if status, _ := post(t, url+"/paths", `{"a":[{"itemToDo":"wash up"}]}`); status != 200 {
+	if status, _ := post(t, url+"/paths", `{"a":[{"chore":"wash up"}]}`); status != 200 {
 		t.Errorf("got %d", status)
 	}
 }

@@ -52,7 +52,7 @@ type observation struct {
 	answer   int32
 }
 
-// what tells answers apart.
+// what is that by which answers are told apart.
 type what struct {
 	status int
 	fault  string // as the simulator's words have it, without a share

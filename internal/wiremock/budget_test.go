@@ -17,15 +17,15 @@ import (
 
 // costly are mappings that make much of a request, by name.
 var costly = map[string]string{
-	"place":      `{"request":{"bodyPatterns":[{"matchesJsonPath":{"expression":"$..itemToDo","contains":"wash"}}]}}`,
-	"descents":   `{"request":{"bodyPatterns":[{"matchesJsonPath":"$..itemToDo..itemToDo..none"}]}}`,
-	"filter":     `{"request":{"bodyPatterns":[{"matchesJsonPath":"$..[?(@..itemToDo == @..b)]"}]}}`,
+	"place":      `{"request":{"bodyPatterns":[{"matchesJsonPath":{"expression":"$..chore","contains":"wash"}}]}}`,
+	"descents":   `{"request":{"bodyPatterns":[{"matchesJsonPath":"$..chore..chore..none"}]}}`,
+	"filter":     `{"request":{"bodyPatterns":[{"matchesJsonPath":"$..[?(@..chore == @..b)]"}]}}`,
 	"inner":      `{"request":{"bodyPatterns":[{"matchesJsonPath":{"expression":"$..*","matchesJsonPath":"$..b"}}]}}`,
 	"sets":       `{"request":{"bodyPatterns":[{"equalToJson":[[["x","y"],["z"]],[["y","x"],["z"]],[["z"],["x","w"]]],"ignoreArrayOrder":true,"ignoreExtraElements":true}]}}`,
 	"lookahead":  `{"request":{"bodyPatterns":[{"matches":"(?=\\[)(\\[+)+x"}]}}`,
 	"form":       `{"request":{"formParameters":{"a":{"absent":true}}}}`,
 	"query":      `{"request":{"queryParameters":{"b":{"absent":true}}},"response":{"body":"{{#each (jsonPath request.body '$..*')}}{{request.query.a}}{{/each}}","transformers":["response-template"]}}`,
-	"everything": `{"response":{"body":"{{jsonPath request.body '$..itemToDo'}}{{jsonPath request.body '$..*'}}","transformers":["response-template"]}}`,
+	"everything": `{"response":{"body":"{{jsonPath request.body '$..chore'}}{{jsonPath request.body '$..*'}}","transformers":["response-template"]}}`,
 	"loops":      `{"response":{"body":"{{#each (jsonPath request.body '$..*')}}{{#each (jsonPath request.body '$..*')}}x{{/each}}{{/each}}","transformers":["response-template"]}}`,
 	"replace":    `{"response":{"body":"{{replace request.body '' request.body}}","transformers":["response-template"]}}`,
 	"nothing":    `{"response":{"body":"{{#each (jsonPath request.body '$..*')}}{{#trim}}{{base64 request.body}}{{/trim}}{{/each}}","transformers":["response-template"]}}`,
@@ -35,8 +35,8 @@ var costly = map[string]string{
 
 // hostileBodies are such as blow up what looks at them.
 var hostileBodies = map[string]string{
-	"deep and long":   strings.Repeat(`{"itemToDo":`, 950) + `"` + strings.Repeat("x", 1<<20) + `"` + strings.Repeat("}", 950),
-	"deep":            strings.Repeat(`{"itemToDo":[`, 490) + strings.Repeat(`{"b":1},`, 10_000) + "1" + strings.Repeat("]}", 490),
+	"deep and long":   strings.Repeat(`{"chore":`, 950) + `"` + strings.Repeat("x", 1<<20) + `"` + strings.Repeat("}", 950),
+	"deep":            strings.Repeat(`{"chore":[`, 490) + strings.Repeat(`{"b":1},`, 10_000) + "1" + strings.Repeat("]}", 490),
 	"wide":            "[" + strings.Repeat(`[["x","y"],["x"]],`, 10_000) + "1]",
 	"brackets":        strings.Repeat("[", 5_000),
 	"ampersands":      strings.Repeat("&a", 1<<20),
@@ -108,8 +108,8 @@ func TestTooMuchIsSaid(t *testing.T) {
 		tooMuch       bool
 		matches       bool
 	}{
-		"first place":     {costly["place"], `{"a":1,"itemToDo":"wash"}`, false, true},
-		"many places":     {costly["place"], many(50_000, `{"itemToDo":"iron"}`), false, false},
+		"first place":     {costly["place"], `{"a":1,"chore":"wash"}`, false, true},
+		"many places":     {costly["place"], many(50_000, `{"chore":"iron"}`), false, false},
 		"descents":        {costly["descents"], hostileBodies["deep"], true, false},
 		"1000 in a set":   {`{"request":{"bodyPatterns":[{"equalToJson":[` + strings.Join(ordered, ",") + `],"ignoreArrayOrder":true}]}}`, "[" + strings.Join(shuffled, ",") + "]", false, true},
 		"large text":      {`{"response":{"body":"{{request.body}}{{upper request.body}}","transformers":["response-template"]}}`, strings.Repeat("x", 10<<20), false, true},
@@ -140,7 +140,7 @@ func FuzzBudget(f *testing.F) {
 		sets = append(sets, NewSet(mappings))
 	}
 	for _, body := range []string{
-		`{"itemToDo":{"itemToDo":{"itemToDo":[{"b":1},{"b":"wash"}]}}}`, `[[["x","y"],["z"]],[["x"]]]`, "a=b&&a=c", `[1,[2,[3,[4]]],{"itemToDo":[[]]}]`, "[[[[x",
+		`{"chore":{"chore":{"chore":[{"b":1},{"b":"wash"}]}}}`, `[[["x","y"],["z"]],[["x"]]]`, "a=b&&a=c", `[1,[2,[3,[4]]],{"chore":[[]]}]`, "[[[[x",
 	} {
 		f.Add(body, "a=1&b=2")
 	}

@@ -109,7 +109,7 @@ func (d *draft) finish() error {
 	return nil
 }
 
-// answer gives the record a response.
+// answer adds an empty response of the status to the record and returns it.
 func (d *draft) answer(status int) *recording.Response {
 	d.response = recording.Response{Status: status}
 	d.Request.Response = &d.response

@@ -113,8 +113,8 @@ func (s *Shape) sum() {
 	}
 }
 
-// Within gives the line of a ramp the time that it takes. Of any other shape it
-// changes nothing.
+// Within returns the shape with the time that a ramp takes. Of any other shape it
+// returns the same.
 func (s Shape) Within(duration time.Duration) (Shape, error) {
 	if !s.ramp {
 		return s, nil
