@@ -239,8 +239,10 @@ var placeholder = regexp.MustCompile(`\{\$|\{[A-Za-z][\w.\[\]:-]*\}`)
 
 // sayable reports whether a text can be an argument that means this text.
 func sayable(text string) bool {
-	return utf8.ValidString(text) && !placeholder.MatchString(text) && !strings.ContainsFunc(text, unicode.IsControl) &&
-		!(strings.Contains(text, "`") && strings.Contains(text, `\`)) // of which quotes of one kind have an end, those of the other an escape
+	if strings.Contains(text, "`") && strings.Contains(text, `\`) { // quotes of one kind end at the first, those of the other escape by the second
+		return false
+	}
+	return utf8.ValidString(text) && !placeholder.MatchString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // quoted returns an argument as a Caddyfile has it, of a text that is sayable.
