@@ -30,6 +30,7 @@ type Comparer struct {
 	left, right          []byte // unescaped texts, digits
 
 	oldBody, newBody   []byte
+	model              model // of old bodies
 	oldDoc, newDoc     document
 	oldInner, newInner document // of JSON within a string
 	oldText, newText   []byte
@@ -298,7 +299,12 @@ func (c *Comparer) read(d, like *document, body, contentType []byte) (content, e
 	start := bytes.TrimLeft(body, " \t\r\n")
 	what := strings.ToLower(string(contentType))
 	if len(start) > 0 && (start[0] == '{' || start[0] == '[' || strings.Contains(what, "json")) {
-		err := d.parseLike(body, like)
+		var err error
+		if like != nil {
+			err = d.parseLike(body, like)
+		} else {
+			err = c.model.parse(d, body)
+		}
 		if err == nil {
 			return isJSON, nil
 		}

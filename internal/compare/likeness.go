@@ -4,19 +4,49 @@
 package compare
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
 
 // parseLike reads a JSON text that may have most of its bytes in common with a
-// document that was read, unless that is nil: only the value is parsed in which
-// they differ. What it comes to is the same as that of parse.
+// document that was read: only the value is parsed in which they differ. What it
+// comes to is the same as that of parse.
 func (d *document) parseLike(source []byte, other *document) error {
-	if other != nil && d.adopt(source, other) {
+	if d.adopt(source, other) {
 		return nil
 	}
 	return d.parse(source)
 }
+
+// model is a document that was read earlier, kept for those like it: responses
+// of one endpoint often differ in little.
+type model struct {
+	document
+	source []byte
+}
+
+// parse reads a JSON text into d, as far as it can by what it has in common with
+// the model. One that is unlike it becomes the model.
+func (m *model) parse(d *document, source []byte) error {
+	switch {
+	case len(m.nodes) == 0:
+	case bytes.Equal(source, m.text):
+		d.text, d.nodes = source, append(d.nodes[:0], m.nodes...)
+		return nil
+	case d.adopt(source, &m.document):
+		return nil
+	}
+	err := d.parse(source)
+	if err == nil && len(source) <= maxModel {
+		m.source = append(m.source[:0], source...)
+		m.text, m.nodes = m.source, append(m.nodes[:0], d.nodes...)
+	}
+	return err
+}
+
+// maxModel is how large a text is kept as a model, in bytes.
+const maxModel = 64 << 10
 
 // adopt takes over the nodes of another document, but for the innermost value
 // in which the texts differ. It reports whether that was all: what is around a
@@ -44,6 +74,9 @@ func (d *document) adopt(source []byte, other *document) bool {
 		return false
 	}
 	shift := uint32(behind) - value.next
+	if moved == 0 && shift == 0 {
+		return true
+	}
 	for i := range d.nodes[:at] {
 		if n := &d.nodes[i]; n.next > at { // the value is inside
 			n.end += moved
@@ -87,9 +120,15 @@ func (d *document) innermost(from, to int) (at uint32, depth int) {
 	return at, depth
 }
 
+// block is what bytes.Equal compares faster than a loop does.
+const block = 128
+
 // commonPrefix returns how many bytes two texts begin with in common.
 func commonPrefix(a, b []byte) int {
 	n, i := min(len(a), len(b)), 0
+	for i+block <= n && bytes.Equal(a[i:i+block], b[i:i+block]) {
+		i += block
+	}
 	for ; i+8 <= n; i += 8 {
 		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
 			return i + bits.TrailingZeros64(x)/8
@@ -104,6 +143,9 @@ func commonPrefix(a, b []byte) int {
 // commonSuffix returns how many bytes two texts end with in common.
 func commonSuffix(a, b []byte) int {
 	n, i := min(len(a), len(b)), 0
+	for i+block <= n && bytes.Equal(a[len(a)-i-block:len(a)-i], b[len(b)-i-block:len(b)-i]) {
+		i += block
+	}
 	for ; i+8 <= n; i += 8 {
 		if x := binary.LittleEndian.Uint64(a[len(a)-i-8:]) ^ binary.LittleEndian.Uint64(b[len(b)-i-8:]); x != 0 {
 			return i + bits.LeadingZeros64(x)/8

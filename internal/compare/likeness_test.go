@@ -42,3 +42,22 @@ func TestLikeness(t *testing.T) {
 		t.Errorf("only %d documents were taken over", adopted)
 	}
 }
+
+// TestModel reads documents of all kinds by one model, which some of them become:
+// each is what it is without one.
+func TestModel(t *testing.T) {
+	var m model
+	var like, whole document
+	for i, s := range []string{
+		`{"a":1}`, `{"a":1}`, `{"a":22}`, `[1,2]`, `[1,2,3]`, `{"a":`, `[1,2]`, `{"a":{"b":[1]}}`, `{"a":{"b":[1,{}]}}`, `7`, `7`, `8`,
+		twoKilobytes(1), twoKilobytes(1), twoKilobytes(12345), `"` + strings.Repeat("x", maxModel) + `"`, twoKilobytes(2),
+	} {
+		errLike, err := m.parse(&like, []byte(s)), whole.parse([]byte(s))
+		if errLike != err || err == nil && (string(like.text) != s || !slices.Equal(like.nodes, whole.nodes)) { //nolint:errorlint // they are the same
+			t.Errorf("%d: %s\n%v %v\n%v %v", i, s, errLike, like.nodes, err, whole.nodes)
+		}
+		if cap(m.source) > 2*maxModel {
+			t.Errorf("%d: the model keeps %d bytes", i, cap(m.source))
+		}
+	}
+}

@@ -103,7 +103,7 @@ func (x *Exchange) Fail(from Side, reason string) {
 
 func (x *Exchange) settle(from Side, s side, size int64) {
 	if x.take(from, s, size) && x.pool.options.Patient {
-		x.pool.help()
+		x.pool.compareHere(x)
 	}
 }
 
@@ -122,7 +122,11 @@ func (x *Exchange) take(from Side, s side, size int64) (last bool) {
 	if x.lacking--; x.lacking > 0 {
 		return false
 	}
-	p.complete(x)
+	x.complete = true
+	p.waiting.remove(x)
+	if !p.options.Patient {
+		p.enqueue(x)
+	}
 	return true
 }
 

@@ -7,7 +7,7 @@ package pairs
 // which exchanges are gone that some sides have yet to ask for: they would wait
 // in vain for those that have been there.
 type keys struct {
-	known map[uint64]*entry
+	known map[uint64]entry
 	order []uint64 // a ring of keys, in the order in which they came
 	next  int
 }
@@ -71,13 +71,15 @@ func (k *keys) find(key uint64, sides int) (*Exchange, bool) {
 	}
 	if e.asked++; e.asked == sides {
 		delete(k.known, key)
+	} else {
+		k.known[key] = e
 	}
 	return e.exchange, true
 }
 
 func (k *keys) add(key uint64, x *Exchange) {
 	if k.known == nil {
-		k.known = make(map[uint64]*entry)
+		k.known = make(map[uint64]entry)
 	}
 	if len(k.order) < maxKeys {
 		k.order = append(k.order, key)
@@ -86,5 +88,5 @@ func (k *keys) add(key uint64, x *Exchange) {
 		k.order[k.next] = key
 		k.next = (k.next + 1) % maxKeys
 	}
-	k.known[key] = &entry{exchange: x, asked: 1}
+	k.known[key] = entry{exchange: x, asked: 1}
 }

@@ -53,8 +53,7 @@ type Options struct {
 	// processors.
 	Workers int
 	// Patient is set where who hands in the last response of a request may be held
-	// up: while workers are behind, it compares as well, and nothing is shed since
-	// comparing takes long.
+	// up: it compares by itself, and nothing is shed since comparing takes long.
 	Patient bool
 	// Waiting is how many requests may lack a response or wait to be compared;
 	// by default 4096. What comes beyond is shed.
@@ -92,7 +91,6 @@ type Pool struct {
 	keys    keys
 
 	ready   list      // to be compared
-	behind  int       // how many they are
 	running int       // workers
 	idle    []*worker // those that do not run
 }
@@ -161,8 +159,12 @@ func (p *Pool) begin(x *Exchange) {
 func (p *Pool) complete(x *Exchange) {
 	x.complete = true
 	p.waiting.remove(x)
+	p.enqueue(x)
+}
+
+// enqueue leaves a complete exchange to the workers. It is called with the lock.
+func (p *Pool) enqueue(x *Exchange) {
 	p.ready.add(x)
-	p.behind++
 	if p.running < p.options.Workers {
 		p.running++
 		go p.work()

@@ -21,20 +21,25 @@ func (p *Pool) work() {
 	defer p.mu.Unlock()
 	w := p.hire()
 	for p.ready.first != nil {
-		w = p.compareOne(w)
+		x := p.ready.first
+		p.ready.remove(x)
+		w = p.compareWith(w, x)
 	}
-	p.idle = append(p.idle, w)
+	p.dismiss(w)
 	p.running--
 	p.settled.Broadcast()
 }
 
-// compareOne has a worker compare the first exchange that is ready, without the
-// lock, which it is called with. It returns the worker, or another one if that
-// has panicked.
-func (p *Pool) compareOne(w *worker) *worker {
-	x := p.ready.first
-	p.ready.remove(x)
-	p.behind--
+// compareHere compares an exchange in the goroutine that has completed it.
+func (p *Pool) compareHere(x *Exchange) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dismiss(p.compareWith(p.hire(), x))
+}
+
+// compareWith has a worker compare an exchange, without the lock, which it is
+// called with. It returns the worker, or another one if that has panicked.
+func (p *Pool) compareWith(w *worker, x *Exchange) *worker {
 	p.mu.Unlock()
 	if !w.contained(x) {
 		w = newWorker(p)
@@ -44,24 +49,15 @@ func (p *Pool) compareOne(w *worker) *worker {
 	return w
 }
 
-// maxBehind is how many exchanges may be ready before others than workers help.
-const maxBehind = 32
+// maxIdle is how many workers keep their buffers for the next time.
+const maxIdle = 16
 
-// help compares one exchange if the workers are behind.
-func (p *Pool) help() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.behind <= maxBehind {
-		return
-	}
-	w := p.compareOne(p.hire())
+// dismiss keeps a worker for later. It is called with the lock.
+func (p *Pool) dismiss(w *worker) {
 	if len(p.idle) < maxIdle {
 		p.idle = append(p.idle, w)
 	}
 }
-
-// maxIdle is how many of those that help keep their buffers for the next time.
-const maxIdle = 16
 
 // hire returns a worker that does not run, with its buffers, or a new one.
 func (p *Pool) hire() *worker {
