@@ -136,7 +136,10 @@ func teeThatKeeps(l *lab) error {
 	}
 	proxy := "reverse_proxy " + primary.addr
 	record := fmt.Sprintf("record %s {\nrotate_size 64MiB\nkeep 256MiB\n}", filepath.Join(l.dir, "kept"))
-	var contenders []contender
+	var (
+		contenders []contender
+		servers    []*server
+	)
 	for _, c := range []struct{ name, directives string }{
 		{"tee, one shadow", fmt.Sprintf("tee %s\n%s", shadow.url(""), proxy)},
 		{"tee that records", fmt.Sprintf("tee {\n%s\n}\n%s", record, proxy)},
@@ -147,16 +150,37 @@ func teeThatKeeps(l *lab) error {
 			return err
 		}
 		contenders = append(contenders, l.underWrk(c.name, wrk{connections: 50}, s, "/"))
+		servers = append(servers, s)
 	}
 	turns, title, err := l.measure("GET of 2 kB of JSON, 50 connections, primary and shadow are nginx; in 10 % of the pairs a member differs", contenders)
 	if err != nil {
 		return err
 	}
 	l.print(title, contenders, turns)
-	fmt.Fprint(l.out, "\np99 of the client, median of the rounds' ratios to the first row:")
-	for i, c := range contenders[1:] {
-		fmt.Fprintf(l.out, " %s %.2f", c.name, ratio(turns[i+1], turns[0], func(t turn) float64 { return float64(t.p99) }))
+	half := median(turns[len(turns)-1], func(t turn) float64 { return t.rate }) / 2
+	return l.feltByClients(half, contenders, servers)
+}
+
+// feltByClients prints what clients wait at one rate, which all servers can
+// bear: what is asked as fast as possible waits longer wherever there is more to
+// do, and asks less.
+func (l *lab) feltByClients(rate float64, contenders []contender, servers []*server) error {
+	for i, s := range servers {
+		contenders[i].load = func(length time.Duration) (turn, error) {
+			t, err := l.replay(s.url("/"), 50, "--rate", fmt.Sprintf("%.0f/s", rate), "--duration", length.String())
+			return turn{rate: t.Rate, p50: milliseconds(t.Latency.P50), p99: milliseconds(t.Latency.P99), errors: t.Errors}, err
+		}
 	}
-	fmt.Fprintln(l.out)
+	turns, title, err := l.measure(fmt.Sprintf("The same at %.0f/s, half of what the last one bears", rate), contenders)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(l.out, "\n%s\n\n| contender | requests/s | p50 | × | p99 | × | errors |\n|---|--:|--:|--:|--:|--:|--:|\n", title)
+	p50, p99 := func(t turn) float64 { return float64(t.p50) }, func(t turn) float64 { return float64(t.p99) }
+	for i, c := range contenders {
+		fmt.Fprintf(l.out, "| %s | %.0f | %s | %.2f | %s | %.2f | %d |\n", c.name, median(turns[i], func(t turn) float64 { return t.rate }),
+			short(time.Duration(median(turns[i], p50))), ratio(turns[i], turns[0], p50),
+			short(time.Duration(median(turns[i], p99))), ratio(turns[i], turns[0], p99), sum(turns[i], func(t turn) int64 { return t.errors }))
+	}
 	return nil
 }
