@@ -95,6 +95,7 @@ func TestBadRecipesChangeNothing(t *testing.T) {
 		{`{"body":"x","stages":[{"at"`, "stages[0].at", 400},
 		{strings.Repeat("[", 5<<20), "recipes[0]", 400},
 		{`{"body_file":"/etc/passwd","stages":[{}]}`, "body_file", 400},
+		{`{"stages":[{"outcomes":[{"percent":1,"body_file":"/etc/passwd"},{}]}]}`, "stages[0].outcomes[0].body_file", 400},
 		{`{"origin":"http://127.0.0.1:1/","stages":[{}]}`, "origin", 400},
 		{strings.Repeat(" ", mostPosted+1), "", 413},
 		{`{"stages":[` + numbered(10000, `{"at":%d,"body":"<<64mb>>"}`) + `]}`, "stages[8].body", 400},

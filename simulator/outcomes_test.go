@@ -13,6 +13,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,6 +138,8 @@ func deliveries(t *testing.T) string {
 		route("/file", "header ETag `\"v1\"`\nbody_file "+file, ""),
 		route("/file/large", "body_file "+large, ""),
 		route("/file/slow", "body_file "+file, "dribble 2 20ms"),
+		route("/file/own", "body other", "body_file "+file),
+		"route /file/turns {\nbody_file " + large + "\nstage 0 {\noutcome 503 {\nfirst 1 by uri\nbody_file " + file + "\n}\noutcome 200\n}\n}",
 		"body fine\nstage 0 200\n}",
 	}, "\n")
 }
@@ -182,6 +185,8 @@ func TestDeliveries(t *testing.T) {
 			{"/file", `bytes=2-4 if "v2"`, "200 10 0123456789 accepts bytes"},
 			{"/file", "bytes=0-1,3-4", "200 10 0123456789 accepts bytes"},
 			{"/file/slow", "bytes=2-5", "206 4 2345 of bytes 2-5/10 accepts bytes"},
+			{"/file/own", "", "200 10 0123456789 accepts bytes"},
+			{"/file/own", "bytes=2-4", "206 3 234 of bytes 2-4/10 accepts bytes"},
 			{"/file/large", "bytes=999990-", "206 10 0123456789 of bytes 999990-999999/1000000 accepts bytes"},
 			{"/file/large", "bytes=0-499999", "206 500000 500000 bytes of bytes 0-499999/1000000 accepts bytes"},
 			{"/", "bytes=0-1", "200 4 fine"}, // it comes from no file
@@ -190,6 +195,12 @@ func TestDeliveries(t *testing.T) {
 				if got := delivered(t, client, base+tc.path, tc.asked); got != tc.want && (proto != "HTTP/3.0" || !overtaken(got, tc.want)) {
 					t.Errorf("%s %s %s: got %q, want %q", proto, tc.path, tc.asked, got, tc.want)
 				}
+			}
+		}
+		turns := base + "/file/turns?" + url.QueryEscape(proto)
+		for _, want := range []string{"503 10 0123456789", "200 1000000 1000000 bytes accepts bytes", "200 1000000 1000000 bytes accepts bytes"} {
+			if got := delivered(t, client, turns, ""); got != want {
+				t.Errorf("%s: got %q, want %q", turns, got, want)
 			}
 		}
 		if got := delivered(t, client, base+"/chunks/drawn", ""); !strings.HasPrefix(got, "200 -1 30") || !strings.HasSuffix(got, " bytes") {

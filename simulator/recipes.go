@@ -117,9 +117,9 @@ func anyRecipe(recipe.List) error { return nil }
 // files of its server.
 func refuseFiles(list recipe.List) error {
 	for i, r := range list {
-		if r.BodyFile != "" {
+		for field := range r.BodyFiles() {
 			err := errors.New("is for the configuration and Caddy's admin API only")
-			return list.At(i, &recipe.FieldError{Field: "body_file", Err: err})
+			return list.At(i, &recipe.FieldError{Field: field, Err: err})
 		}
 	}
 	return nil

@@ -104,14 +104,13 @@ func (h *Handler) fingerprint(recipes recipe.List) (string, error) {
 		return "", err
 	}
 	for _, r := range recipes {
-		if r.BodyFile == "" {
-			continue
+		for field, name := range r.BodyFiles() {
+			info, err := os.Stat(name)
+			if err != nil {
+				return "", fmt.Errorf("route %s: %s: %w", r.Route, field, units.LookedIn(err, name))
+			}
+			fmt.Fprintln(sum, info.Size(), info.ModTime().UnixNano())
 		}
-		info, err := os.Stat(r.BodyFile)
-		if err != nil {
-			return "", fmt.Errorf("route %s: body_file: %w", r.Route, units.LookedIn(err, r.BodyFile))
-		}
-		fmt.Fprintln(sum, info.Size(), info.ModTime().UnixNano())
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }

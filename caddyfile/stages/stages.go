@@ -36,6 +36,7 @@ import (
 //	chunked
 //	ramp
 //	body      <text>
+//	body_file <path>
 //	header    <field> <value>
 func Add(to *[]recipe.Stage) func(*caddyfile.Dispenser) error {
 	return func(d *caddyfile.Dispenser) error {
@@ -131,6 +132,7 @@ func Words(o *recipe.Outcome) words.Options {
 		"chunked":   words.On(&o.Chunked),
 		"ramp":      words.On(&o.Ramp),
 		"body":      words.Optional(&o.Body, words.Plain),
+		"body_file": words.File(&o.BodyFile),
 		"header":    words.AddField(o.Headers.Add),
 	}
 }

@@ -5,6 +5,7 @@ package recipe
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"strings"
 
@@ -80,6 +81,29 @@ func (r *Recipe) Size() int64 {
 		}
 	}
 	return total
+}
+
+// BodyFiles returns the files that a recipe serves, each with the path of the
+// field that names it.
+func (r *Recipe) BodyFiles() iter.Seq2[string, string] {
+	return func(yield func(field, name string) bool) {
+		if r.BodyFile != "" && !yield("body_file", r.BodyFile) {
+			return
+		}
+		for i := range r.Stages {
+			for j := range r.Stages[i].Outcomes {
+				if name := r.Stages[i].Outcomes[j].BodyFile; name != "" && !yield(r.OutcomeField(i, j, "body_file"), name) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// OutcomeField returns the path of a field of an outcome, like
+// `stages[1].outcomes[0].body_file`.
+func (r *Recipe) OutcomeField(stage, outcome int, name string) string {
+	return join("stages"+index(stage), join(r.Stages[stage].place(outcome), name))
 }
 
 // LargestField returns the name of the field that makes most of a recipe's size.

@@ -58,6 +58,10 @@ type Outcome struct {
 	// content. It may have holes like the recipe's.
 	Body *string `json:"body,omitempty"`
 
+	// The file that holds the body of this outcome's responses, whatever the
+	// status, in place of the content. It is served as it is.
+	BodyFile string `json:"body_file,omitempty"`
+
 	// Header fields of this outcome's responses, in place of the recipe's fields
 	// of the same name.
 	Headers Headers `json:"headers,omitempty"`
@@ -87,6 +91,7 @@ func (o *Outcome) decoders() decoders {
 		"chunked":   decodeInto(&o.Chunked, "true or false"),
 		"ramp":      decodeInto(&o.Ramp, "true or false"),
 		"body":      decodeInto(&o.Body, "text"),
+		"body_file": decodeInto(&o.BodyFile, "text"),
 		"headers":   o.Headers.UnmarshalJSON,
 	}
 }
@@ -103,6 +108,9 @@ func (o *Outcome) Validate() error {
 	if o.Body != nil {
 		if err := checkBody(*o.Body); err != nil {
 			return in("body", err)
+		}
+		if o.BodyFile != "" {
+			return in("body_file", errors.New("an outcome has one body, and this one has body too"))
 		}
 	}
 	if err := o.Headers.validate(); err != nil {
@@ -140,6 +148,9 @@ func (o *Outcome) checkTogether() error {
 func (o *Outcome) aboutTheBody() (given []string) {
 	if o.Body != nil {
 		given = append(given, "body")
+	}
+	if o.BodyFile != "" {
+		given = append(given, "body_file")
 	}
 	if o.Bandwidth > 0 {
 		given = append(given, "bandwidth")

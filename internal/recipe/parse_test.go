@@ -235,6 +235,8 @@ func TestParseNamesTheFieldAtFault(t *testing.T) {
 		{"body of a stage", `{"stages":[{"body":"<<x>>"}]}`, "stages[0].body", "<<x>>"},
 		{"body of a 204", `{"stages":[{"status":204,"body":"x"}]}`, "stages[0].body", "204 has no body"},
 		{"pace of a 304", `{"stages":[{"status":304,"bandwidth":"1kb/s"}]}`, "stages[0].bandwidth", "304 has no body"},
+		{"file of a 204", `{"stages":[{"status":204,"body_file":"x"}]}`, "stages[0].body_file", "204 has no body"},
+		{"body and file of a stage", `{"stages":[{"body":"x","body_file":"x"}]}`, "stages[0].body_file", "one body"},
 		{"body behind a fault", `{"stages":[{"fault":"empty","body":"x"}]}`, "stages[0].body", "never seen"},
 		{"headers behind a fault", `{"stages":[{"fault":"garbage","headers":{"a":"b"}}]}`, "stages[0].headers", "never seen"},
 		{"pace behind a fault", `{"stages":[{"fault":"malformed","dribble":"10 5s"}]}`, "stages[0].dribble", "never seen"},

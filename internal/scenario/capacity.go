@@ -28,10 +28,10 @@ func shareOf(list recipe.List) (size int64) {
 // of its recipe's size.
 func (r *route) size() int64 {
 	c := r.content.Load()
-	if c.File != "" || r.recipe.RandomContent != nil || r.recipe.Body != nil {
+	if r.recipe.RandomContent != nil || r.recipe.Body != nil {
 		return r.fixedSize
 	}
-	return r.fixedSize + c.Size
+	return r.fixedSize + c.inMemory()
 }
 
 // errTooLarge is the error of a route that does not fit.

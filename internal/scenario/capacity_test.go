@@ -64,6 +64,21 @@ func TestFilesAndOriginsCount(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "recipes[3].body_file: ") {
 		t.Errorf("got error %v", err)
 	}
+	other := file + "2"
+	if err := os.WriteFile(other, make([]byte, 80<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	outcomes := func(second string) string {
+		return fmt.Sprintf(`{"stages":[{"body_file":%q},{"at":1,"body_file":%[1]q},{"at":2,"body_file":%[1]q},{"at":3,"body_file":%q}]}`, file, second)
+	}
+	if s, err := New(t.Name(), parse(t, outcomes(file)), Defaults{}); err != nil {
+		t.Errorf("outcomes do not share a file: %v", err)
+	} else if err := s.Destruct(); err != nil {
+		t.Error(err)
+	}
+	if _, err := New(t.Name(), parse(t, outcomes(other)), Defaults{}); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("got error %v", err)
+	}
 	url, _ := origin(t)
 	list := parse(t, `[{"route":"/o","origin":"`+url+`/page","stages":[{}]},{"route":"/b","body":"<<1kb>>","stages":[{}]}]`)
 	holdAtMost(t, list[0].Size()+list[1].Size()+10)

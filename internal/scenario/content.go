@@ -49,18 +49,45 @@ var errNotFetched = errors.New("it has not been fetched yet")
 func missingContent(reason error) *content { return &content{missing: reason} }
 
 // ownBodies makes the content of the outcomes that have their own, by stage,
-// until the context ends.
-func ownBodies(ctx context.Context, r *recipe.Recipe, chance rand.Source) [][]*content {
-	bodies := make([][]*content, len(r.Stages))
+// until the context ends. Outcomes share that of a file; size is the memory that
+// files take.
+func ownBodies(ctx context.Context, r *recipe.Recipe, chance rand.Source) (bodies [][]*content, size int64, err error) {
+	bodies = make([][]*content, len(r.Stages))
+	files := make(map[string]*content)
 	for i, stage := range r.Stages {
 		bodies[i] = make([]*content, len(stage.Outcomes))
 		for j, outcome := range stage.Outcomes {
-			if outcome.Body != nil && ctx.Err() == nil {
+			switch {
+			case ctx.Err() != nil:
+				return nil, 0, ctx.Err()
+			case outcome.Body != nil:
 				bodies[i][j] = bodyContent(*outcome.Body, r, chance)
+			case outcome.BodyFile != "":
+				c := files[outcome.BodyFile]
+				if c == nil {
+					if c, err = fileContent(outcome.BodyFile, r); err != nil {
+						return nil, 0, &recipe.FieldError{Field: r.OutcomeField(i, j, "body_file"), Err: errors.Unwrap(err)}
+					}
+					files[outcome.BodyFile] = c
+					size += c.inMemory()
+				}
+				if size > recipe.LargestSize {
+					return nil, 0, &recipe.FieldError{Field: r.OutcomeField(i, j, "body_file"), Err: recipe.ErrTooLarge}
+				}
+				bodies[i][j] = c
 			}
 		}
 	}
-	return bodies
+	return bodies, size, nil
+}
+
+// inMemory returns the memory that content takes which comes from a file, in
+// bytes: what is read for each request takes none.
+func (c *content) inMemory() int64 {
+	if c.File != "" {
+		return 0
+	}
+	return c.Size
 }
 
 // bodyContent makes a content of a text of the recipe, its holes filled.

@@ -56,7 +56,11 @@ func TestFiles(t *testing.T) {
 
 func TestFilesThatCannotBeServed(t *testing.T) {
 	for _, name := range []string{"/no/such/file", t.TempDir()} {
-		list := parse(t, `[{"stages":[{}]},{"route":"/a","body_file":`+strconv.Quote(name)+`,"stages":[{}]}]`)
+		list := parse(t, `{"stages":[{},{"at":1,"outcomes":[{"percent":5},{"body_file":`+strconv.Quote(name)+`}]}]}`)
+		if _, err := New(t.Name(), list, Defaults{}); err == nil || !strings.HasPrefix(err.Error(), "stages[1].outcomes[1].body_file: ") {
+			t.Errorf("%s: got error %v", name, err)
+		}
+		list = parse(t, `[{"stages":[{}]},{"route":"/a","body_file":`+strconv.Quote(name)+`,"stages":[{}]}]`)
 		if _, err := New(t.Name(), list, Defaults{}); err == nil || !strings.HasPrefix(err.Error(), "recipes[1].body_file: ") {
 			t.Errorf("%s: got error %v", name, err)
 		}

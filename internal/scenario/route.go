@@ -57,8 +57,11 @@ func newRoutes(ctx context.Context, list recipe.List, defaults Defaults) ([]*rou
 			return nil, list.At(i, err)
 		}
 		r.content.Store(content)
-		r.bodies = ownBodies(ctx, &r.recipe, chance)
-		r.fixedSize = r.recipe.Size()
+		files := int64(0)
+		if r.bodies, files, err = ownBodies(ctx, &r.recipe, chance); err != nil {
+			return nil, list.At(i, err)
+		}
+		r.fixedSize = r.recipe.Size() + files
 		r.asksForClients = asksForClients(&r.recipe)
 		if free -= r.size(); free < 0 {
 			return nil, list.At(i, r.errTooLarge())
