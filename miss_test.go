@@ -150,3 +150,25 @@ func TestOnMissRefuses(t *testing.T) {
 		t.Errorf("counted is %s", got)
 	}
 }
+
+// TestOnMissToItself has what nothing takes passed on to where it came from: each
+// request ends after a few rounds, whatever the protocol, and is answered by 508.
+func TestOnMissToItself(t *testing.T) {
+	for _, express := range []string{"", "express\n"} {
+		for _, scheme := range []string{"http", "h2c"} {
+			t.Run(strings.TrimSpace(express+scheme), func(t *testing.T) {
+				addr := caddytest.Addr(t)
+				caddytest.Run(t, "{\nservers {\nprotocols h1 h2c\n}\n}\nhttp://"+addr+" {\nsimulator {\nadmin\n"+express+
+					"route /here {\nbody simulated\nstage 0s 200\n}\non_miss "+scheme+"://"+addr+"\n}\n}\n")
+				for path, want := range map[string]string{"/here": "200 simulated", "/none": "508 "} {
+					if got := asked(t, http.DefaultClient, "HTTP/1.1", "POST", "http://"+addr+path, "a body"); got != want {
+						t.Errorf("%s: got %q, want %q", path, got, want)
+					}
+				}
+				if got := asked(t, http.DefaultClient, "HTTP/1.1", "GET", "http://"+addr+"/_admin/current_count", ""); !strings.Contains(got, `"508":11`) {
+					t.Errorf("counted is %s", got)
+				}
+			})
+		}
+	}
+}

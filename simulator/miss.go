@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -121,8 +122,31 @@ func (h *Handler) provisionOnMiss(ctx caddy.Context) error {
 // errMissed is that of a request which nothing takes, where such are passed on.
 var errMissed = errors.New("there is neither a recipe nor a mapping for the request")
 
+// mostHops is how many Caddys a request may have passed before it is passed on:
+// with more, on_miss leads back to where it comes from.
+const mostHops = 10
+
+var errLoop = fmt.Errorf("on_miss: the request came by %d Caddys, as if its upstream led back here", mostHops)
+
+// hops returns how many Caddys a request has passed, by the field Via that each
+// reverse proxy adds to.
+func hops(header http.Header) (n int) {
+	for _, line := range header["Via"] {
+		for hop := range strings.SplitSeq(line, ",") {
+			if strings.HasSuffix(strings.TrimSpace(hop), " Caddy") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // passOn has the upstream answer a request and counts what it responds.
 func (h *Handler) passOn(w http.ResponseWriter, r *http.Request) error {
+	if hops(r.Header) >= mostHops {
+		h.scenario.PassedOn(http.StatusLoopDetected)
+		return caddyhttp.Error(http.StatusLoopDetected, errLoop)
+	}
 	recorder := caddyhttp.NewResponseRecorder(w, nil, nil)
 	status := scenario.NoStatus // if the response is broken off
 	defer func() { h.scenario.PassedOn(status) }()
