@@ -4,8 +4,10 @@
 package rehearsal
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,6 +109,77 @@ func TestLearn(t *testing.T) {
 	}
 	if _, errs, status := learnFrom(t, "--fail", "p99<1s", shop); status != 1 || !strings.Contains(errs, "expected match, mix or ks") {
 		t.Errorf("status %d:\n%s", status, errs)
+	}
+}
+
+// TestLearnedSimulatorTellsApart learns from a service whose answers hang on the
+// members of bodies, come in an order, and have several bodies, and asks what was
+// learned for each.
+func TestLearnedSimulatorTellsApart(t *testing.T) {
+	var e recording.Encoder
+	var data []byte
+	long := strings.Repeat("a line of a page\n", 20)
+	for i := range 400 {
+		add := func(method, target, header, body string, status int, answer string) {
+			data = e.Append(data, &recording.Request{
+				Method: []byte(method), URI: []byte(target), Host: []byte("shop.test"), Headers: []byte("Host: shop.test\r\n" + header), Remote: []byte("10.0.0.1:1"),
+				TimeNS: 1_800_000_000_000_000_000 + int64(i)*int64(10*time.Millisecond), Body: []byte(body), BodySize: uint64(len(body)),
+				Response: &recording.Response{Status: status, DurationNS: int64(time.Millisecond), Body: []byte(answer), BodySize: uint64(len(answer))},
+			})
+		}
+		currency := []string{"EUR", "JPY", "a{b} c`"}[i/2%3]
+		quoted, _ := json.Marshal(currency)
+		add("POST", "/prices", "Content-Type: application/json\r\n", fmt.Sprintf(`{"n": %d, "currency": %s, "gift": %t}`, i, quoted, i%2 == 0), 200+i%2, "in "+currency)
+		add("POST", "/form", "Content-Type: application/x-www-form-urlencoded\r\n", fmt.Sprintf("n=%d&a+place=%s", i, url.QueryEscape(currency)), 200, "at "+currency)
+		add("GET", "/pages", "", "", 200, fmt.Sprint(i%2, "\n", long))
+		state := "pending"
+		if i%4 >= 2 {
+			state = "done"
+		}
+		add("GET", fmt.Sprintf("/jobs/%d", i/4), "", "", 200, state)
+	}
+	name := filepath.Join(t.TempDir(), "shop.fbf")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "Caddyfile")
+	if _, grade, status := learnFrom(t, "-o", file, "--fail", "match>=1", "--fail", "mix<=0", name); status != 0 {
+		t.Fatalf("status %d\n%s", status, grade)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if formatted := string(caddyfile.Format(text)); formatted != string(text) {
+		t.Errorf("caddy fmt would make of it\n%s\nit is\n%s", formatted, text)
+	}
+	addr := caddytest.Addr(t)
+	caddytest.Run(t, strings.Replace(string(text), ":8080 {", "http://"+addr+" {", 1))
+	for _, test := range []struct{ method, path, body, want string }{
+		{"POST", "/prices", `{"currency":"EUR","gift":true}`, "200 in EUR"},
+		{"POST", "/prices", "{\"gift\": false,\n \"n\": 7, \"currency\" : \"JPY\"}", "201 in JPY"},
+		{"POST", "/prices", "{\"gift\": true, \"currency\": \"a{b} c`\" }", "200 in a{b} c`"},
+		{"POST", "/form", "a+place=JPY&n=3", "200 at JPY"},
+		{"POST", "/form", "n=3&a%20place=a{b}%20c%60", "200 at a{b} c`"},
+		{"GET", "/jobs/4711", "", "200 pending"},
+		{"GET", "/jobs/4711", "", "200 pending"},
+		{"GET", "/jobs/4711", "", "200 done"},
+		{"GET", "/jobs/4712", "", "200 pending"},
+		{"GET", "/jobs/4711", "", "200 done"},
+	} {
+		if got := asked(t, http.DefaultClient, "HTTP/1.1", test.method, "http://"+addr+test.path, test.body); got != test.want {
+			t.Errorf("%s %s: got %q, want %q", test.path, test.body, got, test.want)
+		}
+	}
+	pages := make(map[string]int)
+	for range 200 {
+		pages[asked(t, http.DefaultClient, "HTTP/1.1", "GET", "http://"+addr+"/pages", "")]++
+	}
+	if n := pages["200 0\n"+long]; len(pages) != 2 || n < 60 || n > 140 {
+		t.Errorf("of 200 pages %d are the first one, of %d", n, len(pages))
+	}
+	if t.Failed() {
+		t.Logf("learned\n%s", text)
 	}
 }
 

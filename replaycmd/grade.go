@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -174,7 +175,11 @@ func (g *grade) stage(number int) (caddyhttp.Handler, error) {
 // routesOf returns the routes of Caddy that stand for the learned file, in JSON.
 func (g *grade) routesOf(number int) ([]byte, error) {
 	name := fmt.Sprintf("grading_%d", number)
-	text := formOf(g.learning.form, name, g.model.Only(number), new(learn.Files))
+	files := new(learn.Files)
+	if g.learning.form != formWireMock { // whose files lie where mappings are
+		files.Folder = filepath.ToSlash(g.learning.folder())
+	}
+	text := formOf(g.learning.form, name, g.model.Only(number), files)
 	simulator := map[string]any{"name": name}
 	switch g.learning.form {
 	case formRecipe:

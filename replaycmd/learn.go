@@ -174,15 +174,8 @@ func (l *learning) run(cmd *cobra.Command, args []string) (int, error) {
 
 // write writes the model in its form, and the bodies beside it.
 func (l *learning) write(out io.Writer, model *learn.Model) error {
-	files := new(learn.Files)
-	folder := ""
-	if l.output != "" {
-		folder = filepath.Join(filepath.Dir(l.output), "__files")
-		if l.form == formWireMock && filepath.Base(filepath.Dir(l.output)) == "mappings" {
-			folder = filepath.Join(filepath.Dir(filepath.Dir(l.output)), "__files")
-		}
-		files.Folder = filepath.ToSlash(folder)
-	}
+	folder := l.folder()
+	files := &learn.Files{Folder: filepath.ToSlash(folder)}
 	text := formOf(l.form, l.name, model, files)
 	if l.output == "" {
 		_, err := out.Write(text)
@@ -202,6 +195,18 @@ func (l *learning) write(out io.Writer, model *learn.Model) error {
 		return fmt.Errorf("-o: %w", err)
 	}
 	return nil
+}
+
+// folder returns where bodies are written to, empty if they are not.
+func (l *learning) folder() string {
+	switch dir := filepath.Dir(l.output); {
+	case l.output == "":
+		return ""
+	case l.form == formWireMock && filepath.Base(dir) == "mappings":
+		return filepath.Join(filepath.Dir(dir), "__files")
+	default:
+		return filepath.Join(dir, "__files")
+	}
 }
 
 func formOf(form, name string, model *learn.Model, files *learn.Files) []byte {

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -25,10 +24,12 @@ type Files struct {
 	Content map[string][]byte
 }
 
-// add keeps a body by the name of a route and returns how the form names it.
-func (f *Files) add(name string, content []byte) string {
+// add keeps a body and returns how the form names its file.
+func (f *Files) add(c *Content) string {
 	ending := ".txt"
-	switch trimmed := bytes.TrimSpace(content); {
+	switch trimmed := bytes.TrimSpace(c.Text); {
+	case !isText(c.Text):
+		ending = ".bin"
 	case bytes.HasPrefix(trimmed, []byte("{")), bytes.HasPrefix(trimmed, []byte("[")):
 		ending = ".json"
 	case bytes.HasPrefix(trimmed, []byte("<")):
@@ -37,8 +38,8 @@ func (f *Files) add(name string, content []byte) string {
 	if f.Content == nil {
 		f.Content = make(map[string][]byte)
 	}
-	f.Content[name+ending] = content
-	return path.Join(f.Folder, name+ending)
+	f.Content[c.name+ending] = c.Text
+	return path.Join(f.Folder, c.name+ending)
 }
 
 const (
@@ -53,6 +54,12 @@ func (m *Model) Caddyfile(name string, files *Files) []byte {
 	w.header()
 	w.line(0, ":8080 {")
 	w.line(1, "route {")
+	if slices.ContainsFunc(m.Routes, func(r *Route) bool { return bodyPattern(r.Keys) != "" }) {
+		w.line(2, "request_body {")
+		w.line(3, "max_size 64MiB # as bodies are read to tell requests apart")
+		w.line(2, "}")
+		w.text.WriteByte('\n')
+	}
 	for i, r := range m.Routes {
 		if i > 0 {
 			w.text.WriteByte('\n')
@@ -102,32 +109,30 @@ func oneLine(text string) string {
 
 func (w *caddyfileWriter) route(r *Route) {
 	title := r.title()
-	var unsaid []string
 	for _, key := range r.Keys {
-		if key.Place.In != "query" && key.Place.In != "header" {
-			unsaid = append(unsaid, key.Place.String())
+		if key.Place.ofBody() {
+			continue // is a pattern
 		}
-	}
-	for _, key := range r.Keys {
-		if len(unsaid) == 0 && (!sayable(key.Place.Name) || !sayable(key.Value)) {
-			w.model.Notes = append(w.model.Notes, fmt.Sprintf("a Caddyfile has no words for the value of %s: %s is left out", key.Place, title))
+		if !sayable(key.Place.Name) || !sayable(key.Value) {
+			w.model.Notes = append(w.model.Notes, fmt.Sprintf("a Caddyfile has no words for the value of %s: %s is left out (--as wiremock has it)", key.Place, title))
 			return
 		}
-	}
-	if len(unsaid) > 0 {
-		w.model.Notes = append(w.model.Notes, fmt.Sprintf("a Caddyfile cannot tell requests apart by %s: %s is left out (--as wiremock can)", strings.Join(unsaid, " and "), title))
-		return
 	}
 	w.line(2, "# %s: %s requests", oneLine(title), thousands(r.N))
 	w.line(2, "@%s {", r.Name)
 	w.line(3, "method %s", quoted(r.Method))
 	w.line(3, "%s", pathMatcher(r.Path))
 	for _, key := range r.Keys {
-		if key.Place.In == "query" {
+		switch {
+		case key.Place.ofBody():
+		case key.Place.In == "query":
 			w.line(3, "query %s", quoted(key.Place.Name+"="+key.Value))
-		} else {
+		default:
 			w.line(3, "header %s %s", quoted(key.Place.Name), quoted(key.Value))
 		}
+	}
+	if pattern := bodyPattern(r.Keys); pattern != "" {
+		w.line(3, "vars_regexp {http.request.body} %s", quotedPattern(pattern))
 	}
 	w.line(2, "}")
 	w.line(2, "simulator @%s {", r.Name)
@@ -137,11 +142,11 @@ func (w *caddyfileWriter) route(r *Route) {
 		case inline:
 			w.line(3, "body %s", text)
 		case r.Body.isRandom():
-			w.line(3, "random_content %s", sizes(r.Body.Random))
+			w.line(3, "random_content %s", sizeText(r.Body.Random))
 		case w.files.Folder != "":
-			w.line(3, "body_file %s", quoted(w.files.add(r.Name, r.Body.Text)))
+			w.line(3, "body_file %s", quoted(w.files.add(r.Body)))
 		default:
-			w.line(3, "random_content %db # the body is too long to stand here: give -o", max(1, len(r.Body.Text)))
+			w.line(3, "random_content %db # the body cannot stand here: give -o", len(r.Body.Text))
 		}
 	}
 	for _, line := range w.fields(r, r.Fields) {
@@ -180,6 +185,9 @@ func (w *caddyfileWriter) stage(r *Route, s *Stage) {
 		}
 		words := w.words(r, o, i == len(s.Outcomes)-1)
 		count := "# n=" + thousands(int64(o.N))
+		if o.Timed != o.N && o.Latency != "0" {
+			count += ", latency of " + thousands(int64(o.Timed))
+		}
 		if len(words) == 0 {
 			w.line(4, "outcome %d%s %s", status, latency, count)
 			continue
@@ -207,10 +215,13 @@ func (w *caddyfileWriter) words(r *Route, o *Outcome, last bool) (words []string
 	}
 	words = append(words, w.fields(r, o.Fields)...)
 	if o.Body != nil {
-		if text, inline := w.inline(o.Body); inline {
+		switch text, inline := w.inline(o.Body); {
+		case inline:
 			words = append(words, "body "+text)
-		} else {
-			words = append(words, fmt.Sprintf("body <<%db>> # as long as it was", max(o.Body.Random[1], len(o.Body.Text))))
+		case !o.Body.isRandom() && w.files.Folder != "":
+			words = append(words, "body_file "+quoted(w.files.add(o.Body)))
+		default:
+			words = append(words, "body "+o.Body.hole()+" # as long as it was")
 		}
 	}
 	return words
@@ -256,49 +267,7 @@ func quoted(text string) string {
 	return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
 }
 
-var simplePath = regexp.MustCompile(`^[A-Za-z0-9/_.,-]+$`)
-
-// pathMatcher returns the matcher of a path. Caddy's path knows neither case nor
-// one segment, so that most need a pattern.
-func pathMatcher(template string) string {
-	if !strings.Contains(template, "*") && simplePath.MatchString(template) && template == strings.ToLower(template) {
-		return "path " + template
-	}
-	segments := strings.Split(template, "/")
-	for i, segment := range segments {
-		if segment == "*" {
-			segments[i] = "[^/]+"
-			continue
-		}
-		if plain, err := url.PathUnescape(segment); err == nil {
-			segment = plain
-		}
-		segments[i] = strings.NewReplacer("{", `x7b`, "}", `x7d`).Replace(regexp.QuoteMeta(segment))
-	}
-	return "path_regexp " + quotedPattern("^"+strings.Join(segments, "/")+"$")
-}
-
-// quotedPattern returns a pattern as an argument, with escapes for what would end it.
-func quotedPattern(text string) string {
-	var out strings.Builder
-	quote := false
-	for _, c := range text {
-		switch {
-		case unicode.IsControl(c) || c == '`':
-			fmt.Fprintf(&out, `\x{%x}`, c)
-			quote = true
-		default:
-			out.WriteRune(c)
-			quote = quote || strings.ContainsRune(" \"{}#", c)
-		}
-	}
-	if quote {
-		return "`" + out.String() + "`"
-	}
-	return out.String()
-}
-
-func sizes(s [2]int) string {
+func sizeText(s [2]int) string {
 	if s[0] == s[1] {
 		return strconv.Itoa(s[0]) + "b"
 	}

@@ -20,6 +20,9 @@ import (
 // of a JSON object or form), and its name there.
 type Place struct{ In, Name string }
 
+// ofBody reports whether the place is in a request's body.
+func (p Place) ofBody() bool { return p.In == "body" || p.In == "form" }
+
 // String returns the place as comments and messages have it.
 func (p Place) String() string { return p.In + " " + p.Name }
 
@@ -33,6 +36,16 @@ type sample struct {
 type placed struct {
 	at    Place
 	value string
+}
+
+// size returns about how many bytes the sample takes.
+func (s *sample) size() int {
+	const own, each = 64, 64
+	n := own
+	for i := range s.values {
+		n += each + len(s.values[i].at.Name) + len(s.values[i].value)
+	}
+	return n
 }
 
 const (
@@ -68,7 +81,7 @@ func sampleOf(r *recording.Request) sample {
 func placesOf(r *recording.Request) []placed {
 	var all []placed
 	add := func(in, name, value string) {
-		secret := secretName.MatchString(name) || secretValue.MatchString(value)
+		secret := isSecretName(name) || isSecretValue(value)
 		if len(all) < maxMembers && len(value) <= maxKeyValue && len(name) <= maxKeyValue && !secret {
 			all = append(all, placed{Place{in, name}, value})
 		}

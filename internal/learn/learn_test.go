@@ -5,9 +5,12 @@ package learn
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -156,22 +159,196 @@ func TestRoutesAndKeys(t *testing.T) {
 	}
 }
 
-// TestTurns holds that an order of answers which each session gets is learned.
+// TestTurns holds that an order of answers which each session gets is learned, as
+// far as outcomes can say it, and none where there is none.
 func TestTurns(t *testing.T) {
-	var all []*recording.Request
-	for user := range 50 {
-		for turn := range 6 {
-			status := 200
-			if turn < 2 {
-				status = 503
+	const pending, done = `200 {"state": "pending"}`, `200 {"state": "done"}`
+	for _, test := range []struct {
+		name   string
+		turns  []string // status and body; several that one is drawn of have a bar between them
+		header string
+		want   string // conditions, statuses and bodies of the outcomes
+	}{
+		{"first ones fail", []string{"503", "503", "200", "200", "200", "200"}, "X-User", "2 by header X-User 503; 200"},
+		{"a job is polled", []string{pending, pending, done, done}, "", `2 by uri 200; 200 {"state": "done"}`},
+		{"three steps", []string{"202", "202", "409", "201 {}", "201 {}", "201 {}"}, "X-User", "2 by header X-User 202; 1 by header X-User 409; 201"},
+		{"the last is the first again", []string{"200 a", "503", "200 a", "200 a"}, "X-User", "1 by header X-User 200; 1 by header X-User 503; 200"},
+		{"then by chance", []string{"401", "200|503", "200|503", "200|503", "200|503", "200|503"}, "X-User", "1 by header X-User 401; 49% 200; 503"},
+		{"by chance alone", []string{"200|503", "200|503", "200|503", "200|503"}, "X-User", "48% 200; 503"},
+		{"by cookie", []string{"302", "200 a"}, "Cookie: sid", "1 by cookie sid 302; 200"},
+	} {
+		chance := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // a test's
+		var all []*recording.Request
+		for user := range 400 {
+			target, header := "/jobs", test.header+": u"+fmt.Sprint(user)+"\r\n"
+			if test.header == "" {
+				target, header = fmt.Sprintf("/jobs/%d", user), ""
+			} else if strings.HasPrefix(test.header, "Cookie") {
+				header = fmt.Sprintf("%s=u%d\r\n", test.header, user)
 			}
-			all = append(all, exchange(time.Duration(user*6+turn)*time.Millisecond, "GET", "/cold", fmt.Sprintf("X-User: u%d\r\n", user), status, time.Millisecond, "", ""))
+			for turn, answers := range test.turns {
+				choice := strings.Split(answers, "|")
+				status, body, _ := strings.Cut(choice[chance.IntN(len(choice))], " ")
+				code, _ := strconv.Atoi(status)
+				all = append(all, exchange(time.Duration(user*10+turn)*time.Millisecond, "GET", target, header, code, time.Millisecond, "", body))
+			}
+		}
+		m := learned(t, usual, all)
+		var got []string
+		for i, o := range m.Routes[0].Stages[0].Outcomes {
+			text := fmt.Sprint(o.Status)
+			if o.First != "" {
+				text = o.First + " " + text
+			} else if i < len(m.Routes[0].Stages[0].Outcomes)-1 {
+				text = fmt.Sprintf("%.0f%% %s", o.Percent, text)
+			}
+			if o.Body != nil && len(o.Body.Text) > 0 {
+				text += " " + string(o.Body.Text)
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, "; ") != test.want {
+			t.Errorf("%s: outcomes are %q, want %q\n%s", test.name, strings.Join(got, "; "), test.want, m.Caddyfile("x", new(Files)))
 		}
 	}
+}
+
+// TestTurnsInStages holds that each stage has the order of its own time, and that
+// none is where sessions go on that began before.
+func TestTurnsInStages(t *testing.T) {
+	var all []*recording.Request
+	for i := range 1_800 { // ten users a second; from a minute on a third fails, from two on twice
+		at := time.Duration(i) * 100 * time.Millisecond
+		for turn := range 4 {
+			status, took := 200, 5*time.Millisecond
+			if at >= time.Minute {
+				took = 50 * time.Millisecond
+			}
+			if turn < int(at/time.Minute) {
+				status = 503
+			}
+			all = append(all, exchange(at+time.Duration(turn)*20*time.Millisecond, "GET", "/cold", fmt.Sprintf("X-User: u%d\r\n", i), status, took, "", ""))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *recording.Request) int { return cmp.Compare(a.TimeNS, b.TimeNS) })
 	m := learned(t, usual, all)
-	o := m.Routes[0].Stages[0].Outcomes
-	if len(o) != 2 || o[0].First != "2 by header X-User" || o[0].Status != 503 || o[1].Status != 200 {
-		t.Errorf("outcomes are %+v", o)
+	var got []string
+	for _, s := range m.Routes[0].Stages {
+		for _, o := range s.Outcomes {
+			got = append(got, fmt.Sprint(s.At, " ", o.First, " ", o.Status))
+		}
+	}
+	if want := "0s  200; 1m0s 1 by header X-User 503; 1m0s  200; 2m0s 2 by header X-User 503; 2m0s  200"; strings.Join(got, "; ") != want {
+		t.Errorf("stages are %s, want %s", strings.Join(got, "; "), want)
+	}
+
+	all = nil
+	for turn := range 120 { // 200 users that stay: the first request of each fails, and much in the second minute
+		for user := range 200 {
+			status := 200
+			if turn == 0 || turn >= 60 && (user*7919+turn*104729)%10 < 3 {
+				status = 503
+			}
+			at := time.Duration(turn)*time.Second + time.Duration(user)*time.Millisecond
+			all = append(all, exchange(at, "GET", "/cold", fmt.Sprintf("X-User: u%d\r\n", user), status, 5*time.Millisecond, "", ""))
+		}
+	}
+	m = learned(t, usual, all)
+	stages := m.Routes[0].Stages
+	if stages[0].Outcomes[0].First != "1 by header X-User" || stages[len(stages)-1].At != time.Minute || stages[len(stages)-1].Outcomes[0].First != "" {
+		t.Errorf("learned\n%s", m.Caddyfile("x", new(Files)))
+	}
+}
+
+// TestBodies holds which bodies of one status are learned, where they are kept,
+// and that what is secret in them is not.
+func TestBodies(t *testing.T) {
+	long := strings.Repeat("a long page ", 30)
+	files := &Files{Folder: "__files"}
+	for _, test := range []struct {
+		name string
+		body func(i int) string
+		want []string // lines of the Caddyfile
+		none string
+		kept map[string]string
+	}{
+		{"two", func(i int) string { return []string{"red", "blue", "blue", "blue"}[i%4] }, []string{"body `blue`", "percent 25", "body `red`"}, "", nil},
+		{"in files", func(i int) string { return fmt.Sprint(i%4/3, " <", long) }, []string{"body_file __files/get_a.txt", "percent 25", "body_file __files/get_a_2.txt"}, "",
+			map[string]string{"get_a.txt": "0 <" + long, "get_a_2.txt": "1 <" + long}},
+		{"secrets", func(i int) string { return fmt.Sprintf(`{"n": %d, "token": "s3cr3t%d", "text": %q}`, i%2, i%5, long) },
+			[]string{"body_file __files/get_a.json", "percent 50", "body_file __files/get_a_2.json"}, "s3cr3t",
+			map[string]string{"get_a.json": fmt.Sprintf(`{"n": 0, "token": "xxxxxxx", "text": %q}`, long), "get_a_2.json": fmt.Sprintf(`{"n": 1, "token": "xxxxxxx", "text": %q}`, long)}},
+		{"binary", func(i int) string { return "\x00\xff" + string(rune('a'+i%2)) }, []string{"body_file __files/get_a.bin", "body_file __files/get_a_2.bin"}, "random", nil},
+		{"many", func(i int) string { return fmt.Sprint("page ", max(0, i%100-50)) }, []string{"body `page 0`", "outcome 200 p50"}, "percent", nil},
+		{"many binary ones, even", func(i int) string { return "\x00" + fmt.Sprint(i) + strings.Repeat("x", 1000+i) }, []string{"random_content 1"}, "percent", nil},
+		{"many binary ones, most small", func(i int) string { return fmt.Sprintf("\x00%03d", i) + strings.Repeat("x", 96+max(0, i%5-3)*9900) },
+			[]string{"percent 20", "body <<100b>>", "body <<10000b>>"}, "", nil},
+		{"each once", func(i int) string { return fmt.Sprint(i) }, []string{"body `0`"}, "percent", nil},
+	} {
+		var all []*recording.Request
+		for i := range 400 {
+			all = append(all, exchange(time.Duration(i)*time.Millisecond, "GET", "/a", "", 200, time.Millisecond, "", test.body(i)))
+		}
+		files.Content = nil
+		text := string(learned(t, usual, all).Caddyfile("shop", files))
+		for _, want := range test.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %s is missing in\n%s", test.name, want, text)
+			}
+		}
+		if test.none != "" && strings.Contains(text+fmt.Sprintf("%s", files.Content), test.none) {
+			t.Errorf("%s: %s is in\n%s\n%s", test.name, test.none, text, files.Content)
+		}
+		for name, want := range test.kept {
+			if got := string(files.Content[name]); got != want {
+				t.Errorf("%s: %s is %q, want %q", test.name, name, got, want)
+			}
+		}
+		recipe := string(learned(t, usual, all).Recipe(files))
+		if strings.Contains(text, "body_file") != strings.Contains(recipe, "body_file") {
+			t.Errorf("%s: the recipe is\n%s", test.name, recipe)
+		}
+	}
+}
+
+// TestBoundedLearning holds that samples, answers, sessions and stages stay within
+// their limits, and that what is left out is counted.
+func TestBoundedLearning(t *testing.T) {
+	var all []*recording.Request
+	filler := strings.Repeat("v ", maxKeyValue/2)
+	for i := range 15_000 {
+		var header strings.Builder
+		for j := range 30 {
+			fmt.Fprintf(&header, "X-%d: %s\r\n", j, filler)
+		}
+		all = append(all, exchange(time.Duration(i)*time.Millisecond, "GET", fmt.Sprintf("/%c", 'a'+i%20), header.String()+fmt.Sprintf("X-Id: %d\r\n", i), 200+i%699, time.Millisecond, "", fmt.Sprint(i)))
+	}
+	survey := NewSurvey()
+	for _, r := range all {
+		survey.Add(r)
+	}
+	sampled := 0
+	for _, g := range survey.shapes {
+		for i := range g.samples {
+			sampled += g.samples[i].size()
+		}
+	}
+	if sampled != survey.sampled || sampled > maxSampled || sampled < maxSampled/4 {
+		t.Errorf("samples are of %d bytes, counted are %d of at most %d", sampled, survey.sampled, maxSampled)
+	}
+	learner := learnerOf(t, all)
+	if learner.sessions < 0 || learner.answers > 20*maxStatuses || learner.crowded == 0 {
+		t.Errorf("%d sessions, %d answers, %d left out", learner.sessions, learner.answers, learner.crowded)
+	}
+	m := modelOf(t, usual, learner)
+	for _, r := range m.Routes {
+		if len(r.Stages[0].Outcomes) > maxOutcomes {
+			t.Errorf("%d outcomes", len(r.Stages[0].Outcomes))
+		}
+	}
+	if notes := strings.Join(m.Notes, "\n"); !strings.Contains(notes, fmt.Sprintf("%d exchanges were left out, since there are too many kinds of answers", learner.crowded)) ||
+		!strings.Contains(notes, "since a stage has no room for so many outcomes") {
+		t.Errorf("notes are %s", notes)
 	}
 }
 
@@ -220,8 +397,8 @@ func TestOddRecordings(t *testing.T) {
 		exchange(0, "GET", "/a", "", 200, time.Millisecond, "", "\x00\xff\xfe"),
 		exchange(time.Second, "GET", "/b", "", 500, time.Second, "", ""),
 	})
-	if len(two.Routes) != 2 || !two.Routes[0].Body.isRandom() {
-		t.Errorf("of two answers %+v was learned", two.Routes)
+	if text := string(two.Caddyfile("shop", new(Files))); len(two.Routes) != 2 || !strings.Contains(text, "random_content 3b # the body cannot stand here: give -o") {
+		t.Errorf("of two answers was learned\n%s", text)
 	}
 	var many []*recording.Request
 	for i := range 100_000 {

@@ -4,22 +4,18 @@
 package learn
 
 import (
-	"bytes"
-	"hash/fnv"
 	"strconv"
 	"strings"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/coding"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
 const (
-	maxObservations = 2_000_000
-	maxBodies       = 64       // different ones of an answer that are told apart
-	maxBody         = 1 << 20  // bytes of one that is kept
-	maxKept         = 64 << 20 // bytes of all that are kept
+	maxObservations = 1_000_000
+	maxAnswers      = 20_000   // of all routes
+	maxStatuses     = 60       // of a route, broken ones apart
+	maxHeaders      = 16 << 20 // bytes of lines of header that are kept
 	maxFields       = 200      // different lines of header of an answer
-	maxSizes        = 2_000
 )
 
 // Learner is the second reading of a recording.
@@ -30,9 +26,13 @@ type Learner struct {
 
 	seen, every   int64 // exchanges with a response; every how manyth is looked at
 	observations  int
-	kept          int   // bytes of bodies
+	answers       int
+	bodies        bodies
+	headers       int   // bytes of lines of header that may still be kept
+	sessions      int   // that may still be kept
 	from, to      int64 // times of the first and the last request, in nanoseconds since 1970
 	untimed, left int64 // exchanges without a time; that their clients left
+	crowded       int64 // of statuses that there were too many of
 }
 
 // observed is what was seen of a route.
@@ -49,7 +49,7 @@ type observed struct {
 // observation is one exchange.
 type observation struct {
 	at, took int64 // nanoseconds
-	answer   int32
+	reply
 }
 
 // what is that by which answers are told apart.
@@ -64,23 +64,18 @@ type answer struct {
 	n      int
 	cut    float64 // the sum of the shares of the body that came
 	fields map[string]int
-	bodies map[uint64]*body
+	bodies map[uint64]int32 // by their hashes
+	list   []*body
 	other  int // bodies that there were too many of
-	sizes  []int
-
-	unpacker coding.Unpacker
-}
-
-type body struct {
-	n, order int
-	size     int
-	content  []byte
-	whole    bool
+	sizes  sizes
 }
 
 // NewLearner returns a learner for a plan.
 func NewLearner(p *Plan) *Learner {
-	return &Learner{plan: p, byKey: make(map[*kindPlan]map[string]*observed), every: 1}
+	return &Learner{
+		plan: p, byKey: make(map[*kindPlan]map[string]*observed), every: 1,
+		headers: maxHeaders, sessions: allSessions, bodies: bodies{room: maxKept},
+	}
 }
 
 // Add takes an exchange in.
@@ -106,15 +101,21 @@ func (l *Learner) Add(r *recording.Request) {
 		l.to = max(l.to, r.TimeNS)
 	}
 	o := l.route(kind, kind.variant(r))
+	i := l.answer(o, happened)
+	if i < 0 {
+		l.crowded++
+		return
+	}
 	o.n++
 	l.seen++
 	if l.seen%l.every != 0 {
 		return
 	}
-	i := o.answer(happened)
-	o.all = append(o.all, observation{r.TimeNS, r.Response.DurationNS, i})
-	o.turns.add(r, happened.status)
-	l.kept += o.answers[i].add(r.Response, l.kept)
+	got := reply{i, l.add(o.answers[i], r.Response)}
+	o.all = append(o.all, observation{r.TimeNS, r.Response.DurationNS, got})
+	if l.every == 1 {
+		o.turns.add(r, got, &l.sessions)
+	}
 	if l.observations++; l.observations >= maxObservations {
 		l.halve()
 	}
@@ -150,13 +151,19 @@ func (l *Learner) route(kind *kindPlan, variant string) *observed {
 	return o
 }
 
-func (o *observed) answer(w what) int32 {
+// answer returns the number of an answer of a route, -1 if there are too many.
+func (l *Learner) answer(o *observed, w what) int32 {
 	i, ok := o.byWhat[w]
-	if !ok {
-		i = int32(len(o.answers)) //nolint:gosec // there are few statuses
-		o.byWhat[w] = i
-		o.answers = append(o.answers, &answer{what: w, fields: make(map[string]int), bodies: make(map[uint64]*body)})
+	if ok {
+		return i
 	}
+	if len(o.answers) >= maxStatuses || l.answers >= maxAnswers {
+		return -1
+	}
+	l.answers++
+	i = int32(len(o.answers)) //nolint:gosec // there are few
+	o.byWhat[w] = i
+	o.answers = append(o.answers, &answer{what: w, fields: make(map[string]int), bodies: make(map[uint64]int32), sizes: sizes{stride: 1}})
 	return i
 }
 
@@ -190,18 +197,26 @@ func whatOf(r *recording.Response) (w what, whole bool) {
 	return what{fault: "empty"}, true
 }
 
-// add takes a response in, and returns how many more bytes are kept.
-func (a *answer) add(r *recording.Response, kept int) (more int) {
+// add takes a response in, and returns the number of its body, -1 if it is none
+// of those that are told apart.
+func (l *Learner) add(a *answer, r *recording.Response) int32 {
 	a.n++
 	length := 0
 	for name, value := range recording.EachField(r.Headers) {
 		if strings.EqualFold(string(name), "Content-Length") {
 			length, _ = strconv.Atoi(string(value))
 		}
-		line := string(name) + ": " + string(maskField(name, value))
-		if _, known := a.fields[line]; known || len(a.fields) < maxFields {
-			a.fields[line]++
+		if volatile[strings.ToLower(string(name))] {
+			continue
 		}
+		line := string(name) + ": " + string(maskField(name, value))
+		if _, known := a.fields[line]; !known {
+			if len(a.fields) >= maxFields || l.headers < len(line) {
+				continue
+			}
+			l.headers -= len(line)
+		}
+		a.fields[line]++
 	}
 	size := int(max(r.BodySize, uint64(len(r.Body)))) //nolint:gosec // a size
 	if a.fault == "cut" {
@@ -212,39 +227,6 @@ func (a *answer) add(r *recording.Response, kept int) (more int) {
 		}
 		a.cut += share
 	}
-	if len(a.sizes) < maxSizes {
-		a.sizes = append(a.sizes, size)
-	}
-	content := a.unpacked(r)
-	hash := fnv.New64a()
-	_, _ = hash.Write(content)
-	b := a.bodies[hash.Sum64()]
-	if b == nil {
-		if len(a.bodies) >= maxBodies {
-			a.other++
-			return 0
-		}
-		b = &body{order: len(a.bodies), size: size, whole: !r.Truncated() && a.fault == ""}
-		a.bodies[hash.Sum64()] = b
-		if len(content) <= maxBody && kept+len(content) <= maxKept {
-			b.content = bytes.Clone(content)
-			more = len(content)
-		} else {
-			b.whole = false
-		}
-	}
-	b.n++
-	return more
-}
-
-// unpacked returns the body without a coding that is known.
-func (a *answer) unpacked(r *recording.Response) []byte {
-	for name, value := range recording.EachField(r.Headers) {
-		if strings.EqualFold(string(name), "Content-Encoding") {
-			if plain, err := a.unpacker.Unpack(nil, r.Body, value, maxBody); err == nil {
-				return plain
-			}
-		}
-	}
-	return r.Body
+	a.sizes.add(size)
+	return l.bodies.add(a, r, size)
 }

@@ -66,7 +66,7 @@ type likeness struct {
 
 func (a *answer) likeness() likeness {
 	l := likeness{status: a.status, fault: a.fault, forms: make(map[uint64]bool)}
-	for _, b := range a.bodies {
+	for _, b := range a.list {
 		masked, _ := maskBody(b.content)
 		if membersOf(masked) == nil {
 			l.text = true

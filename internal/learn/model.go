@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -71,14 +72,6 @@ type Outcome struct {
 	Body    *Content // nil: the route's
 }
 
-// Content is a body.
-type Content struct {
-	Text   []byte
-	Random [2]int // sizes of random text in place of a text, in bytes
-}
-
-func (c *Content) isRandom() bool { return c.Text == nil && c.Random[1] > 0 }
-
 // Options are what may be chosen of a model.
 type Options struct {
 	Stages bool    // changes of errors and latency become stages
@@ -99,6 +92,7 @@ func (l *Learner) Model(o Options) (*Model, error) {
 	m.note(l.plan.Without, "exchanges without a response were left out")
 	m.note(l.plan.LeftOut, "exchanges were left out, since there are too many kinds of them")
 	m.note(l.left, "exchanges were left out, since their clients left or they were upgrades")
+	m.note(l.crowded, "exchanges were left out, since there are too many kinds of answers")
 	m.note(l.untimed, "exchanges have no time: stages know nothing of them")
 	slices.SortFunc(l.routes, func(a, b *observed) int {
 		p, q := slices.Index(l.plan.kinds, a.kind), slices.Index(l.plan.kinds, b.kind)
@@ -117,6 +111,7 @@ func (l *Learner) Model(o Options) (*Model, error) {
 		}
 		m.Routes = append(m.Routes, r)
 	}
+	m.nameFiles()
 	slices.Sort(m.Replaced)
 	m.Replaced = slices.Compact(m.Replaced)
 	return m, nil
@@ -136,57 +131,79 @@ func (l *Learner) learn(seen *observed, o Options, m *Model) *Route {
 		}
 	}
 	slices.SortStableFunc(seen.all, func(a, b observation) int { return cmp.Compare(a.at, b.at) })
-	order := seen.byCount()
-	contents := make([]*Content, len(seen.answers))
-	fields := make([][]Field, len(seen.answers))
+	w := &writing{seen: seen, speed: o.Speed, contents: make([]*contents, len(seen.answers)), fields: make([][]Field, len(seen.answers))}
 	for i, a := range seen.answers {
-		var replaced []string
-		contents[i], replaced = a.content()
-		fields[i] = a.header()
-		for _, name := range replaced {
+		w.contents[i], w.fields[i] = a.contents(), a.header()
+		for _, name := range w.contents[i].replaced {
 			m.Replaced = append(m.Replaced, fmt.Sprintf("%s in the body of %s %s", name, r.Method, r.Path))
 		}
-		for _, f := range fields[i] {
-			if (strings.EqualFold(f.Name, "Set-Cookie") || secretName.MatchString(f.Name)) && !strings.Contains(f.Value, redacted) {
+		for _, f := range w.fields[i] {
+			if (strings.EqualFold(f.Name, "Set-Cookie") || isSecretName(f.Name)) && !strings.Contains(f.Value, redacted) {
 				m.Replaced = append(m.Replaced, fmt.Sprintf("the value of %s of %s %s", f.Name, r.Method, r.Path))
 			}
 		}
 		r.known = append(r.known, a.likeness())
 	}
-	for _, i := range order {
+	w.tell = tell(w.contents)
+	for _, i := range seen.byCount() {
 		if a := seen.answers[i]; a.fault == "" && a.status/100 == 2 && hasBody(a.status) {
-			r.Body = contents[i] // of the most frequent one in the end
+			w.body = w.contents[i] // of the most frequent one in the end
 		}
 	}
-	r.Fields = common(fields)
+	if w.body != nil {
+		r.Body = w.body.most
+	}
+	r.Fields = common(w.fields)
+	w.route = r
 	cuts := []time.Duration{0}
 	if o.Stages {
 		failed := func(i int32) bool { return seen.answers[i].fault != "" || seen.answers[i].status >= 500 }
 		cuts = append(cuts, newBins(seen.all, failed, l.from, m.Span).changes()...)
 	}
-	var first what
-	n, by := 0, ""
-	if len(cuts) == 1 && l.every == 1 {
-		first.status, n, by = seen.turns.first()
-	}
 	rest := seen.all
+	from := int64(math.MinInt64)
 	for i, cut := range cuts {
-		end := len(rest)
+		end, to := len(rest), int64(math.MaxInt64)
 		if i+1 < len(cuts) {
-			end, _ = slices.BinarySearchFunc(rest, l.from+int64(cuts[i+1]), func(o observation, at int64) int { return cmp.Compare(o.at, at) })
-		}
-		stage := Stage{At: time.Duration(float64(cut) / o.Speed), N: end}
-		stage.Outcomes = seen.outcomes(rest[:end], order, o.Speed, first, n, by)
-		for j := range stage.Outcomes {
-			seen.describe(&stage.Outcomes[j], r, contents, fields)
+			to = l.from + int64(cuts[i+1])
+			end, _ = slices.BinarySearchFunc(rest, to, func(o observation, at int64) int { return cmp.Compare(o.at, at) })
 		}
 		if end > 0 {
+			stage := Stage{At: time.Duration(float64(cut) / o.Speed), N: end}
+			var rare int
+			stage.Outcomes, rare = w.outcomes(rest[:end], seen.turns.orderOf(from, to, end, w.tell))
+			m.note(int64(rare), "exchanges of "+r.title()+" were left out, since a stage has no room for so many outcomes")
 			r.Stages = append(r.Stages, stage)
 		}
-		rest = rest[end:]
+		rest, from = rest[end:], to
 	}
 	r.Stages[0].At = 0
 	return r
+}
+
+// nameFiles names the bodies of all routes, for files that may have them.
+func (m *Model) nameFiles() {
+	taken := make(map[string]bool)
+	name := func(r *Route, c *Content) {
+		if c == nil || c.name != "" {
+			return
+		}
+		c.name = r.Name
+		for n := 2; taken[strings.ToLower(c.name)]; n++ {
+			c.name = fmt.Sprintf("%s_%d", r.Name, n)
+		}
+		taken[strings.ToLower(c.name)] = true
+	}
+	for _, r := range m.Routes {
+		name(r, r.Body)
+	}
+	for _, r := range m.Routes {
+		for i := range r.Stages {
+			for j := range r.Stages[i].Outcomes {
+				name(r, r.Stages[i].Outcomes[j].Body)
+			}
+		}
+	}
 }
 
 // byCount returns the answers with the fewest first.
@@ -203,61 +220,6 @@ func (o *observed) byCount() []int {
 		return cmp.Or(cmp.Compare(n[a], n[b]), cmp.Compare(o.answers[a].status, o.answers[b].status), strings.Compare(o.answers[a].fault, o.answers[b].fault))
 	})
 	return order
-}
-
-// outcomes returns what the requests of a stage were answered, the most frequent
-// last.
-func (o *observed) outcomes(all []observation, order []int, speed float64, first what, n int, by string) []Outcome {
-	took := make([][]int64, len(o.answers))
-	for _, seen := range all {
-		took[seen.answer] = append(took[seen.answer], seen.took)
-	}
-	var outcomes, ahead []Outcome
-	left := len(all)
-	for i, a := range o.answers {
-		if n > 0 && a.what == first && len(took[i]) < len(all) {
-			ahead = append(ahead, Outcome{N: len(took[i]), First: firstText(n, by), Status: a.status, Latency: latencyOf(took[i], speed), Timed: len(took[i])})
-			left -= len(took[i])
-			took[i] = nil
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(took[a]), len(took[b])) })
-	for _, i := range order {
-		a := o.answers[i]
-		if len(took[i]) == 0 {
-			continue
-		}
-		outcome := Outcome{N: len(took[i]), Status: a.status, Fault: a.fault, Latency: latencyOf(took[i], speed), Timed: len(took[i])}
-		outcome.Percent = 100 * float64(len(took[i])) / float64(max(left, 1))
-		if a.fault == "cut" {
-			outcome.Fault = fmt.Sprintf("cut %.0f", 100*a.cut/float64(max(a.n, 1)))
-		}
-		if outcome.Fault == "hang" {
-			outcome.Latency = "0"
-		}
-		outcomes = append(outcomes, outcome)
-	}
-	return append(ahead, outcomes...)
-}
-
-// describe fills in header and body of an outcome.
-func (o *observed) describe(outcome *Outcome, r *Route, contents []*Content, fields [][]Field) {
-	fault, _, _ := strings.Cut(outcome.Fault, " ")
-	i, ok := o.byWhat[what{outcome.Status, fault}]
-	if !ok || fault != "" && fault != "cut" {
-		return // nothing of it is seen
-	}
-	for _, f := range fields[i] {
-		if !slices.Contains(r.Fields, f) {
-			outcome.Fields = append(outcome.Fields, f)
-		}
-	}
-	if fault == "cut" && outcome.Status/100 == 2 && r.Body != nil {
-		return // the part that came is of the same
-	}
-	if contents[i] != r.Body && hasBody(outcome.Status) {
-		outcome.Body = contents[i]
-	}
 }
 
 func hasBody(status int) bool {
@@ -320,30 +282,6 @@ func (a *answer) header() []Field {
 // plain reports whether a text can stand on one line.
 func plain(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
-}
-
-// content returns the commonest body, or random text of sizes as there were, and
-// what was replaced in it.
-func (a *answer) content() (*Content, []string) {
-	var best *body
-	for _, b := range a.bodies {
-		if b.whole && (best == nil || b.n > best.n || b.n == best.n && b.order < best.order) {
-			best = b
-		}
-	}
-	if best != nil && utf8.Valid(best.content) && !slices.Contains(best.content, 0) {
-		text, replaced := maskBody(best.content)
-		if text == nil {
-			text = []byte{}
-		}
-		return &Content{Text: text}, replaced
-	}
-	slices.Sort(a.sizes)
-	lower, upper := a.sizes[len(a.sizes)/20], a.sizes[len(a.sizes)-1-len(a.sizes)/20]
-	if upper == 0 {
-		return &Content{Text: []byte{}}, nil
-	}
-	return &Content{Random: [2]int{max(lower, 1), upper}}, nil
 }
 
 // nameOf makes a name of method and path.

@@ -66,7 +66,7 @@ func shapeOf(target []byte) string {
 }
 
 // A segment is a parameter if its place has so many different values a request,
-// and at least so many of them.
+// and at least so many of them; or more than there are routes for.
 const (
 	manyValues  = 0.2
 	fewestMany  = 5
@@ -109,7 +109,7 @@ func (n *node) generalize() {
 		rare = append(rare, segment)
 		requests += child.n
 	}
-	if len(rare) >= fewestMany && float64(len(rare)) >= manyValues*float64(requests) {
+	if len(rare) > maxRoutes || len(rare) >= fewestMany && float64(len(rare)) >= manyValues*float64(requests) {
 		star := n.children["*"]
 		if star == nil {
 			star = new(node)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -34,6 +35,7 @@ type outcomeJSON struct {
 	Fault   string      `json:"fault,omitempty"`
 	Headers headerJSON  `json:"headers,omitempty"`
 	Body    *string     `json:"body,omitempty"`
+	File    string      `json:"body_file,omitempty"`
 }
 
 type headerJSON map[string][]string
@@ -103,11 +105,13 @@ func (r *Route) recipe(pattern string, files *Files) recipeJSON {
 	switch b := r.Body; {
 	case b == nil:
 	case b.isRandom():
-		recipe.RandomContent = sizes(b.Random)
-	case files.Folder != "" && len(b.Text) > longestInline || !utf8.Valid(b.Text) || bytes.Contains(b.Text, []byte("<<")):
-		recipe.BodyFile = files.add(r.Name, b.Text)
-	default:
+		recipe.RandomContent = sizeText(b.Random)
+	case b.standsInJSON(files):
 		recipe.Body = new(string(b.Text))
+	case files.Folder != "":
+		recipe.BodyFile = files.add(b)
+	default:
+		recipe.RandomContent = strconv.Itoa(len(b.Text)) + "b"
 	}
 	for _, s := range r.Stages {
 		stage := stageJSON{At: durationText(s.At)}
@@ -123,16 +127,26 @@ func (r *Route) recipe(pattern string, files *Files) recipeJSON {
 			if o.First == "" && i < len(s.Outcomes)-1 {
 				outcome.Percent = json.Number(share(o.Percent))
 			}
-			if b := o.Body; b != nil && b.isRandom() {
-				outcome.Body = new(fmt.Sprintf("<<%db>>", b.Random[1]))
-			} else if b != nil {
+			switch b := o.Body; {
+			case b == nil:
+			case !b.isRandom() && b.standsInJSON(files):
 				outcome.Body = new(string(b.Text))
+			case !b.isRandom() && files.Folder != "":
+				outcome.File = files.add(b)
+			default:
+				outcome.Body = new(b.hole())
 			}
 			stage.Outcomes = append(stage.Outcomes, outcome)
 		}
 		recipe.Stages = append(recipe.Stages, stage)
 	}
 	return recipe
+}
+
+// standsInJSON reports whether a text can be the body of a recipe, or should be
+// as there is no file for it.
+func (c *Content) standsInJSON(files *Files) bool {
+	return utf8.Valid(c.Text) && !bytes.Contains(c.Text, []byte("<<")) && (files.Folder == "" || len(c.Text) <= longestInline)
 }
 
 type mappingJSON struct {
@@ -225,7 +239,7 @@ func (m *Model) mapping(r *Route, files *Files) mappingJSON {
 	case b.isRandom():
 		m.Notes = append(m.Notes, "a mapping has no random text: the body of "+r.title()+" is left out")
 	case files.Folder != "" && len(b.Text) > longestInline:
-		out.Response.File = strings.TrimPrefix(strings.TrimPrefix(files.add(r.Name, b.Text), files.Folder), "/")
+		out.Response.File = strings.TrimPrefix(strings.TrimPrefix(files.add(b), files.Folder), "/")
 	default:
 		out.Response.Body = string(b.Text)
 	}

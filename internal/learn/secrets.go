@@ -10,8 +10,32 @@ import (
 	"strings"
 )
 
-// secretName are names of fields and members whose values are never written down.
-var secretName = regexp.MustCompile(`(?i)(token|secret|passw|api[-_]?key|session|authorization|credential|csrf|xsrf|signature)`)
+// secretNames are in names of fields and members whose values are never written
+// down.
+var secretNames = []string{"token", "secret", "passw", "apikey", "api-key", "api_key", "session", "authorization", "credential", "csrf", "xsrf", "signature"}
+
+func isSecretName(name string) bool {
+	lower := strings.ToLower(name)
+	return slices.ContainsFunc(secretNames, func(word string) bool { return strings.Contains(lower, word) })
+}
+
+// isSecretValue reports whether something in a value looks like a token.
+func isSecretValue(value string) bool {
+	run := 0
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c >= '0' && c <= '9', c|0x20 >= 'a' && c|0x20 <= 'z', strings.IndexByte("_-+/", c) >= 0:
+			if run++; run >= shortestToken {
+				return true
+			}
+		default:
+			run = 0
+		}
+	}
+	return strings.Contains(value, "eyJ") && secretValue.MatchString(value)
+}
+
+const shortestToken = 32 // letters and digits in a row
 
 // secretValue are values that look like a token wherever they stand: a JWT, or
 // 32 and more letters and digits in a row.
@@ -36,7 +60,7 @@ func maskField(name, value []byte) []byte {
 			out = append(out, withoutExpiry(attributes)...)
 		}
 		return out
-	case secretName.Match(name):
+	case isSecretName(string(name)):
 		return mask(value)
 	}
 	return value
@@ -71,7 +95,7 @@ func maskBody(body []byte) (masked []byte, names []string) {
 	masked = secretMember.ReplaceAllFunc(body, func(member []byte) []byte {
 		parts := secretMember.FindSubmatchIndex(member)
 		name, value := member[parts[2]:parts[3]], member[parts[4]:parts[5]]
-		if !secretName.Match(name) || len(value) < 4 || string(value) == redacted {
+		if !isSecretName(string(name)) || len(value) < 4 || string(value) == redacted {
 			return member
 		}
 		note(string(name))

@@ -13,16 +13,20 @@ import (
 )
 
 const (
-	maxShapes  = 20_000 // kinds of paths that are told apart before they are put together
-	maxRoutes  = 500    // of a model
-	maxSamples = 2_000  // exchanges of a kind from which its key is found
+	maxShapes  = 20_000   // kinds of paths that are told apart before they are put together
+	maxRoutes  = 500      // of a model
+	maxSamples = 2_000    // exchanges of a kind from which its key is found
+	maxSampled = 64 << 20 // bytes of the samples of all kinds, about
 )
 
 // Survey is the first reading of a recording.
 type Survey struct {
 	shapes  map[shape]*group
 	many    []pattern // templates that paths were put together to, so far
+	most    int       // samples that a kind may have
+	sampled int       // bytes of all samples
 	seen    int64
+	next    int64 // when it is worth it to put shapes together again
 	without int64 // exchanges that have no response
 	crowded int64 // that no kind could be kept for
 }
@@ -38,7 +42,7 @@ type group struct {
 }
 
 // NewSurvey returns a survey that has seen nothing.
-func NewSurvey() *Survey { return &Survey{shapes: make(map[shape]*group)} }
+func NewSurvey() *Survey { return &Survey{shapes: make(map[shape]*group), most: maxSamples} }
 
 // Add takes an exchange in. Those without a response are counted only.
 func (s *Survey) Add(r *recording.Request) {
@@ -49,8 +53,11 @@ func (s *Survey) Add(r *recording.Request) {
 	}
 	kind := shape{string(r.Method), shapeOf(r.URI)}
 	g := s.group(&kind)
-	if g == nil && len(s.shapes) >= maxShapes {
+	if g == nil && len(s.shapes) >= maxShapes && s.seen >= s.next {
 		s.merge()
+		if len(s.shapes) > maxShapes/2 {
+			s.next = 2 * s.seen // it would be the same again
+		}
 		g = s.group(&kind)
 	}
 	if g == nil {
@@ -61,7 +68,30 @@ func (s *Survey) Add(r *recording.Request) {
 		g = &group{stride: 1}
 		s.shapes[kind] = g
 	}
-	g.add(r)
+	s.sample(g, r)
+}
+
+// sample may add an exchange to the samples of its kind. When there are too many
+// of all kinds, those that have most lose every second one.
+func (s *Survey) sample(g *group, r *recording.Request) {
+	g.n++
+	if g.n%g.stride != 0 {
+		return
+	}
+	one := sampleOf(r)
+	g.samples = append(g.samples, one)
+	s.sampled += one.size()
+	if len(g.samples) >= s.most {
+		s.sampled -= g.halve()
+	}
+	for s.sampled > maxSampled && s.most > 2 {
+		s.most /= 2
+		for _, g := range s.shapes {
+			for len(g.samples) >= s.most {
+				s.sampled -= g.halve()
+			}
+		}
+	}
 }
 
 // group returns what was seen of a shape, or of the one that it was put together
@@ -79,24 +109,20 @@ func (s *Survey) group(kind *shape) *group {
 	return nil
 }
 
-func (g *group) add(r *recording.Request) {
-	g.n++
-	if g.n%g.stride != 0 {
-		return
+// halve keeps every second sample, so that they are spread over the recording,
+// and returns how many bytes those had that are gone.
+func (g *group) halve() (freed int) {
+	kept := make([]sample, 0, cap(g.samples)/2)
+	for i := range g.samples {
+		if i%2 == 1 {
+			kept = append(kept, g.samples[i])
+		} else {
+			freed += g.samples[i].size()
+		}
 	}
-	g.samples = append(g.samples, sampleOf(r))
-	if len(g.samples) >= maxSamples {
-		g.halve()
-	}
-}
-
-// halve keeps every second sample, so that they are spread over the recording.
-func (g *group) halve() {
-	for i := range len(g.samples) / 2 {
-		g.samples[i] = g.samples[2*i+1]
-	}
-	g.samples = g.samples[:len(g.samples)/2]
+	g.samples = kept
 	g.stride *= 2
+	return freed
 }
 
 // merge puts shapes together that differ in a segment which is one of many.
@@ -119,7 +145,7 @@ func (s *Survey) merge() {
 		path := strings.Join(top[kind.method].template(strings.Split(kind.path, "/")), "/")
 		into := shape{kind.method, path}
 		if other := merged[into]; other != nil {
-			other.absorb(s.shapes[kind])
+			s.sampled -= other.absorb(s.shapes[kind], s.most)
 		} else {
 			merged[into] = s.shapes[kind]
 		}
@@ -133,19 +159,21 @@ func (s *Survey) merge() {
 	slices.SortStableFunc(s.many, func(a, b pattern) int { return cmp.Compare(strings.Count(a.path, "*"), strings.Count(b.path, "*")) })
 }
 
-// absorb takes what was seen of another shape, one exchange as often as another.
-func (g *group) absorb(other *group) {
+// absorb takes what was seen of another shape, one exchange as often as another,
+// and returns how many bytes of samples are gone.
+func (g *group) absorb(other *group, most int) (freed int) {
 	g.n += other.n
 	for g.stride < other.stride {
-		g.halve()
+		freed += g.halve()
 	}
 	for other.stride < g.stride {
-		other.halve()
+		freed += other.halve()
 	}
 	g.samples = append(g.samples, other.samples...)
-	for len(g.samples) >= maxSamples {
-		g.halve()
+	for len(g.samples) >= most {
+		freed += g.halve()
 	}
+	return freed
 }
 
 func compareShapes(a, b shape) int {
