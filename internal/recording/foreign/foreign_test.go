@@ -262,6 +262,63 @@ func TestNastyGoReplayFiles(t *testing.T) {
 	}
 }
 
+// Requests of one identifier have their responses in their order, also where one
+// was given away without.
+func TestIdentifiersOfGoReplayThatComeAgain(t *testing.T) {
+	request := func(path string) string {
+		return "1 a1 1796051610000000000 0\nGET " + path + " HTTP/1.1\r\nHost: h\r\n\r\n\n🐵🙈🙉\n"
+	}
+	response := func(status int) string {
+		return fmt.Sprintf("2 a1 1796051610000000001 0\nHTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n\n🐵🙈🙉\n", status)
+	}
+	records, skips := decode(t, []byte(request("/1")+request("/2")+response(201)+request("/3")+response(202)+response(203)+response(204)+request("/4")))
+	var got []string
+	for _, r := range records {
+		status := 0
+		if r.Response != nil {
+			status = r.Response.Status
+		}
+		got = append(got, fmt.Sprintf("%s %d", r.URI, status))
+	}
+	if want := "/1 201 /2 202 /3 203 /4 0"; strings.Join(got, " ") != want || skips.Total() > 0 {
+		t.Errorf("got %v, left out: %v", got, skips.New())
+	}
+	many := strings.Repeat(request("/"), maxUnanswered+1) + strings.Repeat(response(200), maxUnanswered)
+	if records, _ = decode(t, []byte(many)); len(records) != maxUnanswered+1 || records[0].Response != nil || records[2].Response == nil {
+		t.Errorf("%d records, answered: %v, %v", len(records), records[0].Response, records[2].Response)
+	}
+}
+
+// An entry that is too long or no JSON is left out, and those around it are not.
+func TestEntriesOfHARThatCannotBeRead(t *testing.T) {
+	entry := func(path string) string { return `{"request":{"method":"GET","url":"http://a/` + path + `"}}` }
+	long := `{"x":"],}\"` + strings.Repeat("x", maxEntry) + `"}`
+	records, skips := decode(t, []byte(`{"log":{"entries":[ `+entry("1")+",\n"+long+","+entry("2")+`,{"a":1 2},7,`+entry("3")+` ] }}`))
+	var got []string
+	for _, r := range records {
+		got = append(got, string(r.URI))
+	}
+	left := fmt.Sprint(skips.New())
+	for _, want := range []string{fmt.Sprintf("entry 2 is left out: it has %d bytes, more than 64 MiB", len(long)+1), "entry 4 is left out: it is not JSON", "entry 5 is left out: the entry is not valid"} {
+		if !strings.Contains(left, want) {
+			t.Errorf("no %q in %s", want, left)
+		}
+	}
+	if strings.Join(got, " ") != "/1 /2 /3" || skips.Total() != 3 {
+		t.Errorf("got %v, left out: %v", got, left)
+	}
+	for _, text := range []string{`{"log":{"entries":[`, `{"log":{"entries":[` + entry("1"), `{"log":{"entries":[{"a":`} {
+		decoder := newHAR(strings.NewReader(text), false)
+		var err error
+		for err == nil {
+			_, err = decoder.Next()
+		}
+		if !errors.Is(err, errCut) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestRecognizeWaitsForNoMoreThanItNeeds(t *testing.T) {
 	line := `::1 - - [30/Nov/2026:15:13:30 +0000] "GET /a HTTP/1.1" 200 5` + "\n"
 	if _, sure := Recognize([]byte(line[:20]), false); sure {

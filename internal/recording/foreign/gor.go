@@ -47,8 +47,8 @@ type gor struct {
 	back    []byte // what was read and comes again
 	number  int64
 
-	waiting list.List                // of *gorRecord, by the order of reading
-	byID    map[string]*list.Element // those that have no response yet
+	waiting list.List                  // of *gorRecord, by the order of reading
+	byID    map[string][]*list.Element // those that have no response yet; several of one identifier in their order
 	bytes   int
 	answers bool // there is a response to some request
 	end     error
@@ -62,7 +62,7 @@ type gorRecord struct {
 }
 
 func newGor(r io.Reader, stream bool) Decoder {
-	return &gor{lines: newLines(r), stream: stream, byID: make(map[string]*list.Element)}
+	return &gor{lines: newLines(r), stream: stream, byID: make(map[string][]*list.Element)}
 }
 
 // Skipped returns the payloads that could not be read.
@@ -79,7 +79,9 @@ func (g *gor) Next() (*recording.Request, error) {
 	}
 	first := g.waiting.Front()
 	g.given = g.waiting.Remove(first).(*gorRecord)
-	delete(g.byID, string(g.given.ID))
+	if !g.given.done { // it is the first of its identifier, too
+		g.unanswered(string(g.given.ID))
+	}
 	g.bytes -= g.given.Size()
 	return &g.given.Request, nil
 }
@@ -288,17 +290,28 @@ func (g *gor) request(h gorHeader) error {
 	record := new(gorRecord)
 	record.Take(&r)
 	g.bytes += record.Size()
-	g.byID[h.id] = g.waiting.PushBack(record)
+	g.byID[h.id] = append(g.byID[h.id], g.waiting.PushBack(record))
 	return nil
+}
+
+// unanswered takes the first request of an identifier that has no response off the
+// list of them. It returns nil if there is none.
+func (g *gor) unanswered(id string) *list.Element {
+	all := g.byID[id]
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		delete(g.byID, id)
+	default:
+		g.byID[id] = all[1:]
+	}
+	return all[0]
 }
 
 // response joins a response to its request.
 func (g *gor) response(h gorHeader) error {
 	g.answers = true
-	element := g.byID[h.id]
-	if element == nil {
-		return nil // its request is not here, or was given away
-	}
 	first, fields, body := cutMessage(g.payload)
 	words := bytes.Fields(first)
 	if len(words) < 2 || !bytes.HasPrefix(words[0], []byte("HTTP/")) {
@@ -308,13 +321,17 @@ func (g *gor) response(h gorHeader) error {
 	if err != nil || status < 100 || status > 999 {
 		return fmt.Errorf("'%s' is not a status line", shorten(string(first)))
 	}
-	record := element.Value.(*gorRecord)
 	var trailers []byte
 	if isChunked(fields) {
 		if body, trailers, err = dechunk(body); err != nil {
 			return err
 		}
 	}
+	element := g.unanswered(h.id)
+	if element == nil {
+		return nil // its request is not here, or was given away
+	}
+	record := element.Value.(*gorRecord)
 	g.bytes -= record.Size()
 	request := record.Request
 	request.Response = &recording.Response{
@@ -328,7 +345,6 @@ func (g *gor) response(h gorHeader) error {
 	answered.Take(&request)
 	element.Value = answered
 	g.bytes += answered.Size()
-	delete(g.byID, h.id)
 	return nil
 }
 

@@ -23,8 +23,8 @@ import (
 )
 
 // maxEntry is the most bytes of one entry of a HAR file. It takes that memory,
-// and as much for what it becomes.
-const maxEntry = 256 << 20
+// and up to three times as much for what it becomes. A longer one is left out.
+const maxEntry = 64 << 20
 
 var harStart = regexp.MustCompile(`^\s*\{\s*"log"\s*:`)
 
@@ -101,12 +101,12 @@ type harContent struct {
 
 // har reads the entries of a HAR file one by one.
 type har struct {
-	tokens *json.Decoder
-	limit  *valueLimit
-	inside bool // entries
-	number int64
-	skips  Skips
-	draft  draft
+	tokens  *json.Decoder
+	limit   *valueLimit
+	entries *elements // nil: they are not reached yet
+	number  int64
+	skips   Skips
+	draft   draft
 }
 
 func newHAR(r io.Reader, _ bool) Decoder {
@@ -123,44 +123,56 @@ func (h *har) Skipped() *Skips { return &h.skips }
 
 // Next returns the record of the next entry that has one.
 func (h *har) Next() (*recording.Request, error) {
-	if !h.inside {
+	if h.entries == nil {
 		if err := h.enter(); err != nil {
 			return nil, h.failure(err)
 		}
-		h.inside = true
+		h.limit.left = math.MaxInt64 // each has its own
+		h.entries = &elements{r: bufio.NewReaderSize(io.MultiReader(h.tokens.Buffered(), h.limit), 64<<10), limit: maxEntry}
+		h.tokens = nil
 	}
-	for h.tokens.More() {
-		h.number++
-		h.limit.left = maxEntry
-		var entry harEntry
-		if err := h.tokens.Decode(&entry); err != nil {
-			if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-				h.skips.add("entry", h.number, fmt.Errorf("%s is not valid: it is a %s", cmp.Or(wrong.Field, "the entry"), wrong.Value))
-				continue
-			}
+	for {
+		text, size, err := h.entries.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, io.EOF
+		case err != nil:
 			return nil, h.failure(err)
 		}
-		h.draft.reset()
-		err := entry.fill(&h.draft)
-		if err == nil {
-			err = h.draft.finish()
+		h.number++
+		if size > maxEntry {
+			err = fmt.Errorf("it has %d bytes, more than %d MiB", size, maxEntry>>20)
+		} else {
+			err = h.read(text)
 		}
 		if err == nil {
 			return &h.draft.Request, nil
 		}
 		h.skips.add("entry", h.number, err)
 	}
-	if _, err := h.tokens.Token(); err != nil { // the end of the entries
-		return nil, h.failure(err)
+}
+
+// read makes a record of the text of an entry.
+func (h *har) read(text []byte) error {
+	var entry harEntry
+	if err := json.Unmarshal(text, &entry); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return fmt.Errorf("%s is not valid: it is a %s", cmp.Or(wrong.Field, "the entry"), wrong.Value)
+		}
+		return fmt.Errorf("it is not JSON: %v", err)
 	}
-	return nil, io.EOF
+	h.draft.reset()
+	if err := entry.fill(&h.draft); err != nil {
+		return err
+	}
+	return h.draft.finish()
 }
 
 func (h *har) failure(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errCut
 	}
-	return fmt.Errorf("HAR after %d entries: %w", max(h.number-1, 0), err)
+	return fmt.Errorf("HAR after %d entries: %w", h.number, err)
 }
 
 // enter goes on to the first entry.
