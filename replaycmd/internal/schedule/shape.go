@@ -47,6 +47,9 @@ func ParseShape(text string) (Shape, error) {
 			}
 			s.points = append(s.points, point{rate: rate})
 		}
+		if s.points[0].rate+s.points[1].rate == 0 {
+			return Shape{}, fmt.Errorf("'%s' sends nothing: expected a rate above 0 at one end, like 0/s..200/s", text)
+		}
 	case strings.Contains(text, ":"):
 		if err := s.parsePoints(text); err != nil {
 			return Shape{}, err
@@ -58,7 +61,9 @@ func ParseShape(text string) (Shape, error) {
 		}
 		return Steady(rate), nil
 	}
-	s.sum()
+	if s.sum(); !s.ramp && s.points[len(s.points)-1].count == 0 {
+		return Shape{}, fmt.Errorf("'%s' sends nothing: expected a point with a rate above 0, like 30s:200/s", text)
+	}
 	return s, nil
 }
 

@@ -99,6 +99,7 @@ func TestShapesThatAreNone(t *testing.T) {
 		"": "is not a rate", "0/s": "is not a rate", "1/s..": "is not a ramp", "..": "is not a ramp", "x..1/s": "is not a ramp",
 		"5s:1/s 9s:2/s": "expected its first point at 0s", "0s:1/s": "has no end", "0s:1/s 0s:2/s": "has no end",
 		"0s:1/s 9s:2/s 5s:1/s": "is before the point", "0s:1/s 5s": "is not a point", "0s:1/s x:1/s": "is not a point", "0s:1/s 5s:-1/s": "is not a rate",
+		"0s:0/s 1s:0/s": "expected a point with a rate above 0", "0s:0/s 1s:0/s 1s:9/s": "sends nothing", "0/s..0/s": "expected a rate above 0 at one end",
 		"0s:1/s" + strings.Repeat(" 1s:1/s", maxPoints): "more than 1000 points",
 	} {
 		if _, err := ParseShape(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -25,6 +25,7 @@ type Template struct {
 	values   map[string]any
 	random   *rand.Rand
 	count    int64
+	steps    int // that the body took, of maxTemplateSteps
 	out      bytes.Buffer
 }
 
@@ -40,13 +41,20 @@ const (
 // may be nil. The same seed makes the same bodies.
 func NewTemplate(text string, table io.Reader, seed uint64) (*Template, error) {
 	t := &Template{values: make(map[string]any), random: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // no secret
-	parsed, err := template.New("body").Option("missingkey=error").Funcs(template.FuncMap{
-		"random": t.between, "pick": t.pick, "json": asJSON,
-	}).Parse(text)
+	functions := template.FuncMap{"random": t.between, "pick": t.pick, "json": asJSON, stepFunction: t.step}
+	for name, make := range map[string]func(...any) string{
+		"print": fmt.Sprint, "println": fmt.Sprintln, "html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
+	} {
+		functions[name] = func(values ...any) (string, error) { return ofBody(make(values...)) }
+	}
+	functions["printf"] = func(format string, values ...any) (string, error) { return ofBody(fmt.Sprintf(format, values...)) }
+	parsed, err := template.New("body").Option("missingkey=error").Funcs(functions).Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	t.template = parsed
+	if t.template, err = withSteps(parsed); err != nil {
+		return nil, err
+	}
 	if table != nil {
 		if err := t.read(table); err != nil {
 			return nil, err
@@ -89,6 +97,7 @@ func (t *Template) Next() ([]byte, error) {
 		}
 	}
 	t.out.Reset()
+	t.steps = 0
 	if err := t.template.Execute(&bounded{&t.out}, t.values); err != nil {
 		return nil, err
 	}
@@ -125,7 +134,21 @@ func (t *Template) pick(choices ...any) (any, error) {
 // asJSON returns a value as JSON has it, a text with its quotes.
 func asJSON(value any) (string, error) {
 	data, err := json.Marshal(value)
-	return string(data), err
+	if err != nil {
+		return "", err
+	}
+	return ofBody(string(data))
+}
+
+var errLongBody = fmt.Errorf("the body is longer than %d MiB", maxTemplateBody>>20)
+
+// ofBody refuses a text that is too long to be part of a body: variables keep
+// what is written nowhere.
+func ofBody(text string) (string, error) {
+	if len(text) > maxTemplateBody {
+		return "", errLongBody
+	}
+	return text, nil
 }
 
 // bounded is a buffer that takes no more than a body may have.
@@ -133,7 +156,7 @@ type bounded struct{ *bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxTemplateBody {
-		return 0, fmt.Errorf("the body is longer than %d MiB", maxTemplateBody>>20)
+		return 0, errLongBody
 	}
 	return b.Buffer.Write(p)
 }
