@@ -44,13 +44,23 @@ func TestHTTP3ToCaddy(t *testing.T) {
 
 // A hundred requests are under way on one connection of HTTP/2 at the same time.
 func TestHundredStreamsOnOneConnection(t *testing.T) {
-	const streams = 100
+	hs := httptest.NewUnstartedServer(assembly(100))
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	hs.Config.Protocols = &protocols
+	hs.Start()
+	t.Cleanup(hs.Close)
+	overOneConnection(t, hs.URL)
+}
+
+// assembly is a handler that answers once so many requests are there.
+func assembly(n int) http.HandlerFunc {
 	var mu sync.Mutex
 	here, all := 0, make(chan struct{})
-	hs := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	return func(_ http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		here++
-		if here == streams {
+		if here == n {
 			close(all)
 		}
 		mu.Unlock()
@@ -58,20 +68,24 @@ func TestHundredStreamsOnOneConnection(t *testing.T) {
 		case <-all:
 		case <-r.Context().Done():
 		}
-	}))
-	var protocols http.Protocols
-	protocols.SetUnencryptedHTTP2(true)
-	hs.Config.Protocols = &protocols
-	hs.Start()
-	t.Cleanup(hs.Close)
-	o := replay(t, "--http2", "-c", "1", "--streams", "100", "-n", "100", "--report", "json", hs.URL)
+	}
+}
+
+// overOneConnection sends a hundred requests at once, over one connection.
+func overOneConnection(t *testing.T, url string) {
+	t.Helper()
+	o := replay(t, "--http2", "-c", "1", "--streams", "100", "-n", "100", "--fail", "2xx=100", "--report", "json", url)
 	if o.status != 0 || !strings.Contains(strings.ReplaceAll(o.stdout, " ", ""), `"connections_opened":1,`) {
 		t.Errorf("status %d, %s%s", o.status, o.stdout, o.stderr)
 	}
 }
 
 // A unary call of gRPC is replayed, and its status is a class.
-func TestGRPC(t *testing.T) {
+func TestGRPC(t *testing.T) { callHealth(t, "http://"+grpcServer(t)) }
+
+// grpcServer starts a server of gRPC that is healthy, and returns its address.
+func grpcServer(t *testing.T) string {
+	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -80,6 +94,13 @@ func TestGRPC(t *testing.T) {
 	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
 	go server.Serve(listener) //nolint:errcheck // Stop ends it
 	t.Cleanup(server.Stop)
+	return listener.Addr().String()
+}
+
+// callHealth asks a server of gRPC whether it is healthy, and for a service that
+// there is not.
+func callHealth(t *testing.T, url string) {
+	t.Helper()
 	dir := t.TempDir()
 	// a frame: not compressed, length, and a message: of all services, or of one that there is not
 	for name, frame := range map[string]string{"all": "\x00\x00\x00\x00\x00", "none": "\x00\x00\x00\x00\x03\x0a\x01x"} {
@@ -89,7 +110,7 @@ func TestGRPC(t *testing.T) {
 	}
 	o := replay(t, "--http2", "-c", "1", "--streams", "4", "-n", "6", "--by", "status", "--record", filepath.Join(dir, "answers"),
 		"--header", "Content-Type: application/grpc", "--header", "TE: trailers",
-		"--data", "@"+filepath.Join(dir, "all"), "--data", "@"+filepath.Join(dir, "none"), "http://"+listener.Addr().String()+"/grpc.health.v1.Health/Check")
+		"--data", "@"+filepath.Join(dir, "all"), "--data", "@"+filepath.Join(dir, "none"), url+"/grpc.health.v1.Health/Check")
 	if o.status != 0 || !strings.Contains(o.stdout, "grpc 0") || !strings.Contains(o.stdout, "grpc 5") {
 		t.Fatalf("status %d, %s%s", o.status, o.stdout, o.stderr)
 	}
