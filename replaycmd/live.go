@@ -19,30 +19,42 @@ import (
 
 const (
 	liveEvery   = 500 * time.Millisecond
-	liveTargets = 8 // that are drawn; the rest is counted
+	plainEvery  = 10 * time.Second // where nothing can be drawn in place
+	liveTargets = 8                // that are drawn; the rest is counted
 )
 
-// showLive draws the running figures of each target in place, until the function
-// that it returns is called. It reports whether the terminal can do that.
+// showLive draws the running figures of each target in place, and where that is no
+// terminal writes them as a line now and then, until the function that it returns
+// is called. It reports false on a terminal that cannot be drawn on.
 func (p *params) showLive(w io.Writer, run *delivery, records *records) (hide func(), can bool) {
 	terminal, ok := w.(*os.File)
-	if !ok || p.quiet || runtime.GOOS == "windows" || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(terminal.Fd())) {
+	isTerminal := ok && term.IsTerminal(int(terminal.Fd()))
+	if isTerminal && (runtime.GOOS == "windows" || os.Getenv("TERM") == "dumb") {
 		return nil, false
+	}
+	every := plainEvery
+	if isTerminal {
+		every = liveEvery
 	}
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		ticker := time.NewTicker(liveEvery)
+		ticker := time.NewTicker(every)
 		defer ticker.Stop()
-		view := liveView{before: make([]report.Running, len(run.lines))}
+		view := liveView{before: make([]report.Running, len(run.lines)), last: time.Now()}
 		for {
 			select {
 			case now := <-ticker.C:
+				view.take(now, p, run, records)
+				if !isTerminal {
+					fmt.Fprintln(w, view.plain())
+					continue
+				}
 				width, _, err := term.GetSize(int(terminal.Fd()))
 				if err != nil || width <= 0 {
 					width = 80
 				}
-				view.draw(w, width, now, p, run, records)
+				view.draw(w, width)
 			case <-done:
 				view.clear(w)
 				return
@@ -52,11 +64,17 @@ func (p *params) showLive(w io.Writer, run *delivery, records *records) (hide fu
 	return func() { close(done); <-ended }, true
 }
 
-// liveView is what was drawn last.
+// liveView is what is drawn.
 type liveView struct {
-	lines  int // on the terminal
-	before []report.Running
-	last   time.Time
+	lines int // on the terminal
+
+	names    []string // of the targets
+	all      []report.Running
+	before   []report.Running // those that were drawn last
+	seconds  float64          // since then
+	elapsed  time.Duration
+	fraction float64 // that is done; below 0 if that is not known
+	last     time.Time
 }
 
 // clear takes what was drawn off the terminal.
@@ -67,23 +85,39 @@ func (v *liveView) clear(w io.Writer) {
 	v.lines = 0
 }
 
-func (v *liveView) draw(w io.Writer, width int, now time.Time, p *params, run *delivery, records *records) {
-	all := make([]report.Running, 0, len(run.lines))
-	names := make([]string, 0, len(run.lines))
+// take takes the running figures.
+func (v *liveView) take(now time.Time, p *params, run *delivery, records *records) {
+	copy(v.before, v.all)
+	v.all, v.names = v.all[:0], v.names[:0]
 	var requests int64
 	for i, l := range run.lines[:run.counted()] {
-		all, names = append(all, l.collector.Running()), append(names, run.targets[i].Name)
-		requests += all[i].Requests
+		v.all, v.names = append(v.all, l.collector.Running()), append(v.names, run.targets[i].Name)
+		requests += v.all[i].Requests
 	}
-	seconds := liveEvery.Seconds()
-	if !v.last.IsZero() {
-		seconds = now.Sub(v.last).Seconds()
-	}
-	lines := liveLines(width, names, all, v.before, seconds, run.run.Elapsed(), p.fraction(run, records, requests))
+	v.seconds, v.last = now.Sub(v.last).Seconds(), now
+	v.elapsed, v.fraction = run.run.Elapsed(), p.fraction(run, records, requests)
+}
+
+// draw draws what was taken in place of what was drawn before.
+func (v *liveView) draw(w io.Writer, width int) {
+	lines := liveLines(width, v.names, v.all, v.before, v.seconds, v.elapsed, v.fraction)
 	v.clear(w)
 	io.WriteString(w, strings.Join(lines, "\n")+"\n") //nolint:errcheck // nothing depends on it
-	v.lines, v.last = len(lines), now
-	copy(v.before, all)
+	v.lines = len(lines)
+}
+
+// plain returns what was taken in one line.
+func (v *liveView) plain() string {
+	lines := liveLines(60, v.names, v.all, v.before, v.seconds, v.elapsed, v.fraction) // narrow: two lines for each target
+	text := lines[0]
+	for i, line := range lines[1:] {
+		if i%2 == 0 {
+			text += "; " + line
+		} else {
+			text += ", " + strings.TrimSpace(line)
+		}
+	}
+	return text
 }
 
 // liveLines returns the lines that show running figures, none longer than the

@@ -44,6 +44,19 @@ func TestLiveFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// Where nothing can be drawn in place the figures are a line.
+func TestLiveInOneLine(t *testing.T) {
+	view := liveView{
+		names: []string{"old", "new\x1b[2J"}, seconds: 10, elapsed: 20 * time.Second, fraction: 0.5,
+		all:    []report.Running{{Requests: 3000, Errors: 2, P50: time.Millisecond, P99: 20 * time.Millisecond}, {Requests: 10}},
+		before: []report.Running{{Requests: 1000}, {}},
+	}
+	const want = `20s, 50%; old: 3000 sent, 200/s, 2 errors, p50 1.00ms, p99 20.00ms; new\x1b[2J: 10 sent, 1/s, 0 errors, p50 -, p99 -`
+	if got := view.plain(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestLiveIsThePlainLineWhereThereIsNoTerminal(t *testing.T) {
 	s := serve(t, nil)
 	if o := replay(t, "--live", "-n", "5", s.url); o.status != 0 || o.stderr != "" || strings.Contains(o.stdout, "\x1b") {
