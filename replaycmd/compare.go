@@ -74,12 +74,7 @@ func (p *params) checkComparison(args []string) error {
 		if given := p.given("noise", "confirm", "ignore-header", "ignore-json", "unordered", "require-equal", "save"); len(given) > 0 {
 			return fmt.Errorf("%s is about comparing: expected --compare as well", given[0])
 		}
-		for _, c := range p.conditions {
-			if c.OfComparison() {
-				return fmt.Errorf("--fail '%s' is about comparing: expected --compare as well", c)
-			}
-		}
-		return nil
+		return p.checkConditions(report.Condition.OfComparison, "comparing: expected --compare as well")
 	}
 	for _, t := range p.targets {
 		if t.Name == report.Recorded || t.Name == report.Self {
@@ -123,7 +118,12 @@ func (p *params) sides(ctx context.Context, again *again) (s sides, err error) {
 	switch p.old {
 	case report.Recorded:
 	case oldByRecords:
-		s.old, err = p.oldByRecords(ctx, again)
+		if s.old, err = p.oldByRecords(ctx, again); err == nil { // once, however often it is asked
+			p.old = report.Recorded
+			if s.old != fromRecords {
+				p.old = p.targets[s.old].Name
+			}
+		}
 	default:
 		s.old, err = p.targetOf("compare", p.old, report.Recorded)
 	}

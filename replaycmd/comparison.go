@@ -90,7 +90,7 @@ func (p *params) newComparison(ctx context.Context, plan *schedule.Schedule, arg
 	if c.rules, err = compare.NewRules(p.rules); err != nil {
 		return nil, err
 	}
-	if len(p.ids) > 0 && len(p.reports) == 0 {
+	if len(p.ids) > 0 && len(p.reports) == 0 && len(p.findRate) == 0 {
 		c.found = new(foundPairs)
 	}
 	for _, i := range c.fresh {

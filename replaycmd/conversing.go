@@ -59,12 +59,7 @@ func (p *params) checkConversing(args []string) error {
 		if given := p.given("session", "think"); len(given) > 0 {
 			return fmt.Errorf("%s is about conversations: expected --links auto or --links FILE as well", given[0])
 		}
-		for _, c := range p.conditions {
-			if c.OfUnlinked() {
-				return fmt.Errorf("--fail '%s' is about conversations: expected --links auto or --links FILE as well", c)
-			}
-		}
-		return nil
+		return p.checkConditions(report.Condition.OfUnlinked, "conversations: expected --links auto or --links FILE as well")
 	}
 	if slices.ContainsFunc(args, source.IsURL) {
 		return errors.New("--links follows recorded conversations, of which a URL has none")

@@ -38,13 +38,10 @@ func (p *params) checkSeeking() error {
 	if len(p.findRate) == 0 {
 		return nil
 	}
-	if given := p.given("max", "speed", "requests", "reqs", "fail", "compare", "record", "min-delay", "start-at", "exit-on-error", "dry-run", "test", "extract", "extract-to-file"); len(given) > 0 {
+	if given := p.given("max", "speed", "requests", "reqs", "fail", "baseline", "record", "save", "live", "min-delay", "start-at", "exit-on-error", "dry-run", "test", "extract", "extract-to-file"); len(given) > 0 {
 		return fmt.Errorf("--find-rate tries rates for a time each: expected it without %s", given[0])
 	}
 	for _, c := range p.findRate {
-		if c.OfComparison() {
-			return fmt.Errorf("--find-rate: %s is about answers that are compared, which a search does not: expected another condition", c)
-		}
 		if c.OfBaseline() {
 			return fmt.Errorf("--find-rate: %s is about an earlier run, which a search has no use for: expected another condition", c)
 		}
@@ -73,6 +70,11 @@ func (p *params) seek(ctx context.Context, cmd *cobra.Command, args []string, fi
 	for i, target := range p.targets {
 		names[i] = target.Name
 	}
+	if p.old != "" {
+		if _, err := p.sides(ctx, &again{&p.selection, args, cmd.InOrStdin()}); err != nil {
+			return exitNotStarted, beforeStart(err)
+		}
+	}
 	outputs, err := p.open(cmd.OutOrStdout(), names, false)
 	if err != nil {
 		return exitNotStarted, err
@@ -92,7 +94,7 @@ func (p *params) seek(ctx context.Context, cmd *cobra.Command, args []string, fi
 			}
 			defer records.Close()
 		}
-		r, err := p.tryRate(ctx, schedule.Rate(rate), provenance, records, notes)
+		r, err := p.tryRate(ctx, cmd, args, schedule.Rate(rate), provenance, records, notes)
 		if err != nil {
 			return schedule.Failed, err
 		}
@@ -130,7 +132,6 @@ func (p *params) seek(ctx context.Context, cmd *cobra.Command, args []string, fi
 		return exitNotStarted, errors.Join(errBeforeStart, outputs.close())
 	}
 	shown.Found = found
-	shown.Judge(p.findRate)
 	if err := outputs.finish(shown); err != nil {
 		return exitIncomplete, err
 	}
@@ -144,12 +145,19 @@ func (p *params) seek(ctx context.Context, cmd *cobra.Command, args []string, fi
 }
 
 // tryRate sends at a rate for as long as --duration says.
-func (p *params) tryRate(ctx context.Context, rate schedule.Rate, run report.Run, records *records, notes *notes) (*report.Report, error) {
+func (p *params) tryRate(ctx context.Context, cmd *cobra.Command, args []string, rate schedule.Rate, run report.Run, records *records, notes *notes) (*report.Report, error) {
 	plan := schedule.Schedule{Rate: schedule.Steady(rate), Poisson: p.poisson, Seed: p.seed, Warmup: p.warmup}
 	d, err := p.newDelivery(records, plan, new(outputs))
 	if err != nil {
 		return nil, err
 	}
+	var compared *comparison
+	if p.old != "" {
+		if compared, err = p.newComparison(ctx, &plan, args, cmd.InOrStdin()); err != nil {
+			return nil, err
+		}
+	}
+	compared.join(d)
 	p.followIn(d, records, plan)
 	// What is due is sent late rather than not at all, however much that is.
 	enough, cancel := context.WithTimeout(ctx, p.warmup+p.duration+min(p.duration, time.Minute)+p.timeout)
@@ -175,5 +183,11 @@ func (p *params) tryRate(ctx context.Context, rate schedule.Rate, run report.Run
 		return nil, err
 	}
 	p.reportLinks(d, r, notes.note)
+	if err := compared.finish(ctx, d, r, cmd.OutOrStdout()); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, errInterrupted
+	}
 	return r, nil
 }

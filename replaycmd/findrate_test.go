@@ -5,8 +5,12 @@ package replaycmd
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,6 +83,38 @@ func TestFindRateFollowsConversations(t *testing.T) {
 	}
 }
 
+// TestFindRateAtWhichAnswersAreTheSame finds until which rate a new system answers
+// as the old one, where it answers briefly beyond a limit.
+func TestFindRateAtWhichAnswersAreTheSame(t *testing.T) {
+	limit := limiter(120, 30)
+	old := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "all of it") })
+	brief := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		if limit(answer, r); answer.Code >= http.StatusBadRequest {
+			io.WriteString(w, "some")
+			return
+		}
+		io.WriteString(w, "all of it")
+	})
+	junit := filepath.Join(t.TempDir(), "r.xml")
+	o, r := reported(t, "--find-rate", "diffs=0", "--find-rate", "pairs>0", "--compare", "--rate", "60/s", "--duration", "50ms", "--report", "junit="+junit,
+		"--to", "old="+old.url, "--to", "new="+brief.url, write(t, "a.fbf", 2000, 0))
+	f := r.Found
+	if o.status != 0 || f == nil || f.Rate == 0 || f.Rate >= 800 || f.Below <= f.Rate {
+		t.Fatalf("%+v, found %+v", o, f)
+	}
+	if len(r.Comparisons) != 1 || r.Comparisons[0].Pairs == 0 || len(r.Differences) > 0 || len(r.Checks) != 2 {
+		t.Errorf("the report is of another run: %+v, %+v, %+v", r.Comparisons, r.Differences, r.Checks)
+	}
+	failed := slices.IndexFunc(f.Tried, func(tried report.Tried) bool { return !tried.Held })
+	if failed < 0 || f.Tried[failed].Why != "diffs=0 is 1" {
+		t.Errorf("tried %+v", f.Tried)
+	}
+	if data, err := os.ReadFile(junit); err != nil || !strings.Contains(string(data), `name="highest rate with diffs=0 and pairs&gt;0"`) {
+		t.Errorf("%v, %s", err, data)
+	}
+}
+
 func TestFindRateOfWhatNeverHolds(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	o := replay(t, "--find-rate", "5xx=0", "--rate", "1/s", "--duration", "5ms", write(t, "a.fbf", 2, 0), "--to", s.url)
@@ -94,7 +130,10 @@ func TestFindRateWithOtherFlags(t *testing.T) {
 		"does not change":      {"--find-rate", "p99<1s", "--rate", "0s:1/s 9s:2/s"},
 		"is of one run":        {"--find-rate", "p99<1s", "--report", "csv"},
 		"is not a condition":   {"--find-rate", "x"},
-		"expected another con": {"--find-rate", "diffs=0"},
+		"is about comparing":   {"--find-rate", "diffs=0"},
+		"is about conversatio": {"--find-rate", "unlinked=0"},
+		"without --live":       {"--find-rate", "p99<1s", "--live"},
+		"called gone":          {"--find-rate", "diffs=0", "--compare=gone", "--to", "a=http://localhost:1", "--to", "b=http://localhost:1"},
 		"is about an earlier ": {"--find-rate", "p99<1.1x baseline"},
 	} {
 		if o := replay(t, append(args, "http://localhost:1")...); o.status != exitNotStarted || !strings.Contains(o.stderr, says) {

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
@@ -78,6 +79,18 @@ func (p *params) checkReports() error {
 		return errors.New("--live and --quiet exclude one another")
 	}
 	return cmp.Or(checkOutputs(p.reports), checkBaseline(p.conditions, p.baseline))
+}
+
+// checkConditions refuses conditions for which nothing else is asked for.
+func (p *params) checkConditions(about func(report.Condition) bool, what string) error {
+	for flag, conditions := range map[string][]report.Condition{"fail": p.conditions, "find-rate": p.findRate} {
+		for _, c := range conditions {
+			if about(c) {
+				return fmt.Errorf("--%s '%s' is about %s", flag, c, what)
+			}
+		}
+	}
+	return nil
 }
 
 func (p *params) checkHost() error {

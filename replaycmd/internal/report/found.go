@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,14 +35,20 @@ type Tried struct {
 	Why        string  `json:"why"`    // it did not hold: the first condition and its value
 }
 
-// Try returns what became of a run at a rate by conditions, all of which have to
-// hold. Unless one is about errors none may occur, and all has to start in time.
+// Try judges a run at a rate by conditions, and returns what became of it. All of
+// them have to hold. Unless one is about errors none may occur, unless one is about
+// them all requests have what they need of others, and all have to start in time.
 func (r *Report) Try(rate float64, conditions []Condition) (Tried, schedule.Verdict) {
 	tried := Tried{Rate: rate, Seconds: r.ElapsedMS / 1e3}
-	ofErrors, slow := false, false
-	for _, c := range conditions {
-		ofErrors = ofErrors || c.OfErrors()
+	r.Judge(conditions)
+	for _, check := range r.Checks {
+		if !check.OK {
+			tried.Why = fmt.Sprintf("%s is %s", check.Condition, check.Value)
+			break
+		}
 	}
+	ofErrors, ofUnlinked := slices.ContainsFunc(conditions, Condition.OfErrors), slices.ContainsFunc(conditions, Condition.OfUnlinked)
+	slow := false
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if i == 0 || t.AnswerRate < tried.AnswerRate {
@@ -49,19 +56,17 @@ func (r *Report) Try(rate float64, conditions []Condition) (Tried, schedule.Verd
 		}
 		tried.P50MS, tried.P99MS = max(tried.P50MS, t.Latency.P50MS), max(tried.P99MS, t.Latency.P99MS)
 		tried.Errors += t.Errors + t.Unsent
-		byMachine := t.Late - t.LateBusy
+		byMachine := t.Late - t.LateBusy - t.LateWaiting
 		tried.Late += byMachine
 		slow = slow || byMachine*lateShare > t.Requests
-		for _, c := range conditions {
-			if check := c.Judge(t); !check.OK && tried.Why == "" {
-				tried.Why = fmt.Sprintf("%s is %s", check.Condition, check.Value)
-			}
-		}
 		if behind := t.Lateness.P99MS * t.RateAsked * behindShare; behind > float64(t.Requests)*1e3 && tried.Why == "" {
 			tried.Why = fmt.Sprintf("it is not kept up with: requests start %s late", asDuration(t.Lateness.P99MS))
 		}
 		if !ofErrors && t.Errors+t.Unsent > 0 && tried.Why == "" {
 			tried.Why = plural(t.Errors+t.Unsent, "error")
+		}
+		if !ofUnlinked && t.Unlinked > 0 && tried.Why == "" {
+			tried.Why = count(t.Unlinked) + " unlinked"
 		}
 	}
 	tried.Held = tried.Why == ""
@@ -117,6 +122,61 @@ func writeFound(w io.Writer, f *FoundRate) {
 		fmt.Fprintf(w, "  %10s %10s %10s %10s %8d  %s\n", number(t.Rate)+"/s", number(t.AnswerRate)+"/s", asDuration(t.P50MS), asDuration(t.P99MS), t.Errors, verdict)
 	}
 	fmt.Fprintln(w)
+}
+
+// test returns the case that there is a rate that holds.
+func (f *FoundRate) test() junitCase {
+	test := junitCase{Name: Escape("highest rate with " + strings.Join(f.Conditions, " and "))}
+	var curve strings.Builder
+	writeFound(Escaping(&curve), f)
+	text := Escape(f.String())
+	switch {
+	case f.Limit == "interrupted":
+		test.Error = &junitMessage{text, curve.String()}
+	case f.Rate == 0:
+		test.Failure = &junitMessage{text, curve.String()}
+	default:
+		test.Output = curve.String()
+	}
+	return test
+}
+
+// reasons returns what was found as a reason of a verdict, none if nothing was
+// searched.
+func (f *FoundRate) reasons() []string {
+	if f == nil {
+		return nil
+	}
+	return []string{f.String()}
+}
+
+// markdownTries is how many of the rates that were tried a comment has at most.
+const markdownTries = 40
+
+// markdown writes what was found, and folded what was tried.
+func (f *FoundRate) markdown(m *strings.Builder) {
+	if f == nil {
+		return
+	}
+	names := make([]string, len(f.Conditions))
+	for i, c := range f.Conditions {
+		names[i] = code(c)
+	}
+	fmt.Fprintf(m, "**Highest rate** with %s: %s\n\n", strings.Join(cutList(names, maxReasons, "conditions"), " and "), plain(f.String(), 2*markdownText))
+	fmt.Fprintf(m, "<details><summary>%s tried</summary>\n\n", plural(int64(len(f.Tried)), "rate"))
+	header(m, "|", "rate", "answered", "p50", "p99", "errors", "why not")
+	for i, t := range f.Tried {
+		if i == markdownTries {
+			fmt.Fprintf(m, "\n%d more rates are in the whole report.\n", len(f.Tried)-i)
+			break
+		}
+		mark := "✅"
+		if !t.Held {
+			mark = "❌"
+		}
+		cells(m, mark, rate(t.Rate), rate(t.AnswerRate), duration(t.P50MS), duration(t.P99MS), count(t.Errors), plain(t.Why, markdownText))
+	}
+	m.WriteString("\n</details>\n\n")
 }
 
 func asDuration(ms float64) string {

@@ -68,8 +68,14 @@ func (r *Report) newSection(t *Target, number int, charts *timeCharts) section {
 	if t.Unsent > 0 {
 		s.Kinds = append(s.Kinds, bar{Name: "not started in time", Count: t.Unsent, Bad: true})
 	}
+	if t.Unlinked > 0 {
+		s.Kinds = append(s.Kinds, bar{Name: "not sent: what they need was in no answer", Count: t.Unlinked, Bad: true})
+	}
 	if r.Timed && t.Late > 0 {
-		s.LateFor = []bar{{Name: "all connections were busy", Count: t.LateBusy}, {Name: "this machine was busy", Count: t.Late - t.LateBusy}}
+		s.LateFor = []bar{{Name: "all connections were busy", Count: t.LateBusy}, {Name: "this machine was busy", Count: t.Late - t.LateBusy - t.LateWaiting}}
+		if t.LateWaiting > 0 {
+			s.LateFor = append(s.LateFor, bar{Name: "they waited for another's answer", Count: t.LateWaiting})
+		}
 	}
 	for _, bars := range [][]bar{s.Statuses, s.Kinds, s.LateFor} {
 		longestBar := int64(1)
@@ -77,7 +83,7 @@ func (r *Report) newSection(t *Target, number int, charts *timeCharts) section {
 			longestBar = max(longestBar, b.Count)
 		}
 		for i := range bars {
-			bars[i].Share = share(bars[i].Count, t.Requests+t.Unsent)
+			bars[i].Share = share(bars[i].Count, t.Requests+t.Unsent+t.Unlinked)
 			bars[i].Width = int(100 * bars[i].Count / longestBar)
 		}
 	}

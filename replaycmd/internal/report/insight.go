@@ -117,7 +117,10 @@ func (t *Target) heldUp() string {
 		return ""
 	}
 	reason := "this machine was busy, so that figures say less of the target"
-	if t.LateBusy*2 >= t.Late {
+	switch machine := t.Late - t.LateBusy - t.LateWaiting; {
+	case t.LateWaiting > max(t.LateBusy, machine):
+		reason = "they waited for the answers to others"
+	case t.LateBusy >= machine:
 		reason = "all connections were busy"
 	}
 	return fmt.Sprintf("%s of the requests started late, most because %s", share(t.Late, t.Requests), reason)

@@ -63,6 +63,9 @@ func (r *Report) writeJUnit(w io.Writer) error {
 		all.add(s)
 	}
 	run := junitSuite{Name: "run", Time: seconds(r.ElapsedMS), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05")}
+	if r.Found != nil {
+		run.add(r.Found.test())
+	}
 	run.add(r.read())
 	all.add(run)
 	if _, err := io.WriteString(w, xml.Header); err != nil {
@@ -107,18 +110,25 @@ func (c *Check) test() junitCase {
 
 // answered returns the case that a target has answered all there was.
 func (t *Target) answered(r *Report) junitCase {
-	test := junitCase{Name: "all requests answered", Output: fmt.Sprintf("%s of %s", count(t.Answers), plural(t.Requests+t.Unsent, "request"))}
-	if t.Errors+t.Unsent == 0 || r.errorsAllowed() {
+	test := junitCase{Name: "all requests answered", Output: fmt.Sprintf("%s of %s", count(t.Answers), plural(t.Requests+t.Unsent+t.Unlinked, "request"))}
+	var missing int64
+	var kinds []string
+	if !r.judged(Condition.OfUnlinked) && t.Unlinked > 0 {
+		missing, kinds = t.Unlinked, append(kinds, "not sent, since what they need was in no answer: "+count(t.Unlinked))
+	}
+	if !r.errorsAllowed() {
+		missing += t.Errors + t.Unsent
+		for _, kind := range (&Report{Targets: []Target{*t}}).kinds() {
+			kinds = append(kinds, fmt.Sprintf("%s: %s", Escape(kind), count(t.ErrorsByKind[kind])))
+		}
+		if t.Unsent > 0 {
+			kinds = append(kinds, "not started in time: "+count(t.Unsent))
+		}
+	}
+	if missing == 0 {
 		return test
 	}
-	var kinds []string
-	for _, kind := range (&Report{Targets: []Target{*t}}).kinds() {
-		kinds = append(kinds, fmt.Sprintf("%s: %s", Escape(kind), count(t.ErrorsByKind[kind])))
-	}
-	if t.Unsent > 0 {
-		kinds = append(kinds, "not started in time: "+count(t.Unsent))
-	}
-	message := fmt.Sprintf("%s of %s have no answer", count(t.Errors+t.Unsent), plural(t.Requests+t.Unsent, "request"))
+	message := fmt.Sprintf("%s of %s have no answer", count(missing), plural(t.Requests+t.Unsent+t.Unlinked, "request"))
 	test.Error, test.Output = &junitMessage{message, strings.Join(kinds, "\n")}, ""
 	return test
 }

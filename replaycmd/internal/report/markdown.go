@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +31,7 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 		fmt.Fprintf(&m, "- %s\n", code(reason))
 	}
 	m.WriteByte('\n')
+	r.Found.markdown(&m)
 	r.markdownChecks(&m)
 	r.markdownTargets(&m)
 	for _, insight := range cutList(r.insights(), maxReasons, "remarks") {
@@ -67,15 +69,24 @@ func (r *Report) markdownChecks(m *strings.Builder) {
 }
 
 func (r *Report) markdownTargets(m *strings.Builder) {
-	header(m, "|", "target", "requests", "errors", "answers/s", "p50", "p99", "max")
+	unlinked := slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Unlinked > 0 })
+	names := []string{"target", "requests", "errors", "answers/s", "p50", "p99", "max"}
+	if unlinked {
+		names = slices.Insert(names, 3, "unlinked")
+	}
+	header(m, names...)
 	for i := range r.Targets {
 		if i == markdownTargets {
 			fmt.Fprintf(m, "\n%d more targets are in the whole report.\n", len(r.Targets)-i)
 			break
 		}
 		t := &r.Targets[i]
-		cells(m, plain(t.Name, markdownText), count(t.Requests), count(t.Errors+t.Unsent), rate(t.AnswerRate),
-			t.None(t.Latency.P50MS), t.None(t.Latency.P99MS), t.None(t.Latency.MaxMS))
+		values := []string{plain(t.Name, markdownText), count(t.Requests), count(t.Errors + t.Unsent), rate(t.AnswerRate),
+			t.None(t.Latency.P50MS), t.None(t.Latency.P99MS), t.None(t.Latency.MaxMS)}
+		if unlinked {
+			values = slices.Insert(values, 3, count(t.Unlinked))
+		}
+		cells(m, values...)
 	}
 	m.WriteByte('\n')
 }

@@ -36,7 +36,12 @@ func (r *Report) Verdict() Verdict {
 		}
 	}
 	missing := r.missing()
+	found := r.Found.reasons()
 	switch {
+	case r.Found != nil && r.Found.Limit == "interrupted":
+		return Verdict{Incomplete, append(found, missing...)}
+	case r.Found != nil && r.Found.Rate == 0:
+		return Verdict{Failed, append(append(found, failed...), missing...)}
 	case len(failed) > 0:
 		return Verdict{Failed, append(failed, missing...)}
 	case len(missing) > 0:
@@ -50,7 +55,7 @@ func (r *Report) Verdict() Verdict {
 		answered = "the run was interrupted"
 	}
 	if len(r.Checks) == 0 {
-		return Verdict{NotJudged, []string{answered, "no condition was given"}}
+		return Verdict{NotJudged, append(found, answered, "no condition was given")}
 	}
 	conditions := make(map[string]bool)
 	for _, c := range r.Checks {
@@ -60,7 +65,7 @@ func (r *Report) Verdict() Verdict {
 	if n := len(conditions); n > 1 {
 		holds = fmt.Sprintf("all %d conditions hold", n)
 	}
-	return Verdict{Passed, []string{holds, answered}}
+	return Verdict{Passed, append(found, holds, answered)}
 }
 
 // missing returns what the run lacks of what it was to do.
@@ -71,10 +76,15 @@ func (r *Report) missing() (reasons []string) {
 	if n := len(r.Problems); n > 0 {
 		reasons = append(reasons, "part of the recording could not be read")
 	}
-	if r.errorsAllowed() {
-		return reasons
-	}
+	errorsAllowed, unlinkedAllowed := r.errorsAllowed(), r.judged(Condition.OfUnlinked)
 	for _, t := range r.Targets {
+		if t.Unlinked > 0 && !unlinkedAllowed {
+			reasons = append(reasons, fmt.Sprintf("%s: %s of %s requests were not sent, since what they need was in no answer",
+				label(t.Name), count(t.Unlinked), count(t.Requests+t.Unlinked)))
+		}
+		if errorsAllowed {
+			continue
+		}
 		if t.Unsent > 0 {
 			reasons = append(reasons, fmt.Sprintf("%s: %s of %s requests were not started in time", label(t.Name), count(t.Unsent), count(t.Requests+t.Unsent)))
 		}
@@ -87,13 +97,16 @@ func (r *Report) missing() (reasons []string) {
 
 // nothingSent reports whether no target had anything to answer.
 func (r *Report) nothingSent() bool {
-	return !slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Requests+t.Unsent > 0 })
+	return !slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Requests+t.Unsent+t.Unlinked > 0 })
 }
 
 // errorsAllowed reports whether a condition that holds is about errors.
-func (r *Report) errorsAllowed() bool {
+func (r *Report) errorsAllowed() bool { return r.judged(Condition.OfErrors) }
+
+// judged reports whether a condition that holds is about something.
+func (r *Report) judged(about func(Condition) bool) bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool {
 		condition, err := ParseCondition(c.Condition)
-		return c.OK && err == nil && condition.OfErrors()
+		return c.OK && err == nil && about(condition)
 	})
 }
