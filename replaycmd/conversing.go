@@ -56,7 +56,11 @@ func parseThink(text string) (string, error) {
 // checkConversing checks what the flags about conversations say together.
 func (p *params) checkConversing(args []string) error {
 	if p.links == linksOff {
-		if given := p.given("session", "think"); len(given) > 0 {
+		flags := []string{"session", "think"}
+		if p.shard != nil { // of which sessions are whole
+			flags = flags[1:]
+		}
+		if given := p.given(flags...); len(given) > 0 {
 			return fmt.Errorf("%s is about conversations: expected --links auto or --links FILE as well", given[0])
 		}
 		return p.checkConditions(report.Condition.OfUnlinked, "conversations: expected --links auto or --links FILE as well")

@@ -38,8 +38,9 @@ type delivery struct {
 	stopAtFailure bool
 	stopReading   func()
 	capturing     capturing
-	inStep        bool      // also where all records are the same: what one target answers belongs to what another does
-	changing      *changing // nil: requests go as they were recorded
+	inStep        bool         // also where all records are the same: what one target answers belongs to what another does
+	changing      *changing    // nil: requests go as they were recorded
+	mine          *shardFilter // nil: all requests are sent from here
 
 	read  int64 // records, unless every target has its own pace
 	run   schedule.Run[message]
@@ -106,7 +107,7 @@ func (d *delivery) prepare() {
 const leastAhead = 64
 
 // ownPace reports whether each target gets its requests however far others are.
-func (d *delivery) ownPace() bool { return d.same && !d.inStep }
+func (d *delivery) ownPace() bool { return d.same && !d.inStep && d.mine == nil }
 
 // counted returns how many targets figures are about.
 func (d *delivery) counted() int { return len(d.targets) - d.hidden }
@@ -116,6 +117,9 @@ func (d *delivery) next(m *message) (recordedNS int64, err error) {
 	record, err := d.records.Next()
 	if err != nil {
 		return 0, err
+	}
+	if d.mine != nil && !d.mine.has(record) {
+		return record.TimeNS, schedule.ErrElsewhere
 	}
 	if !m.written || !d.same {
 		m.bad = d.rewriter.Write(&m.Message, record)

@@ -24,6 +24,7 @@ import (
 // params is what the flags say.
 type params struct {
 	selection
+	shard *shard // nil: all is sent from here
 	comparing
 	timing
 	conversing
@@ -97,6 +98,8 @@ func (p *params) define(flags *pflag.FlagSet) {
 
 	p.selection.define(flags)
 	flags.Var(single(&p.percent, "P", parsePercent), "percent", "Send this share of the records, always the same ones; with --links, of the sessions")
+
+	flags.Var(single(&p.shard, "I/N|auto", parseShard), "shard", "Send only this part, like 2/4, of what this command sends on N machines; auto: as Kubernetes' indexed jobs have it")
 
 	flags.Var(single(&p.timeout, "DURATION", parseDuration).or("10s"), "timeout", "Time limit of each request, connecting and the whole answer included")
 	flags.BoolVar(&p.insecure, "insecure", false, "Accept any TLS certificate")

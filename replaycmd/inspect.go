@@ -41,6 +41,9 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, pl
 	if records.url != nil {
 		line("request", "%s", records.url)
 	}
+	if p.shard != nil {
+		line("shard", "%d of %d", p.shard.index, p.shard.count)
+	}
 	line("pace", "%s, up to %d connections to each target", plan.String(), p.connections)
 	if records.url != nil && p.requests == 0 && !plan.Timed() {
 		line("takes", "%s, with as many requests as there are responses", p.duration)
@@ -53,13 +56,18 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, pl
 	var last time.Duration
 	all := p.selection
 	all.requests = 0 // which are those behind the warm-up
+	filter, others := p.newShardFilter(nil), int64(0)
 	err := all.each(ctx, records, func(r *recording.Request) error {
-		due := plan.Next(r.TimeNS)
+		due, mine := plan.Next(r.TimeNS), filter == nil || filter.has(r)
 		switch {
 		case plan.Timed() && due < p.warmup:
 			return nil
-		case p.duration > 0 && due-p.warmup >= p.duration, p.requests > 0 && s.records == p.requests:
+		case p.duration > 0 && due-p.warmup >= p.duration, p.requests > 0 && s.records+others == p.requests:
 			return errOver
+		}
+		if !mine {
+			others++
+			return nil
 		}
 		last = due
 		s.add(r)

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,10 +55,14 @@ func withoutText(text string) string {
 
 const hidden = "…"
 
-// commandLine returns a command as a shell takes it, without what is secret.
-func commandLine(cmd *cobra.Command, args []string) string {
+// commandLine returns a command as a shell takes it, without what is secret and
+// without some flags.
+func commandLine(cmd *cobra.Command, args []string, without ...string) string {
 	words := []string{cmd.CommandPath()}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(without, f.Name) {
+			return
+		}
 		for _, text := range given(f) {
 			if hide := secret[f.Name]; hide != nil {
 				text = hide(text)

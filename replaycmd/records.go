@@ -22,6 +22,7 @@ type records struct {
 	url      *source.URL               // nil unless they come from one
 	filter   *source.Filter            // of the first round; nil for a URL
 	round    func() int                // how often they have begun again
+	files    []source.Input            // that are read
 }
 
 // open opens what the arguments name and leaves out what isn't selected.
@@ -43,7 +44,7 @@ func (s *selection) open(ctx context.Context, args []string, stdin io.Reader, lo
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
-	r := &records{stop: stop}
+	r := &records{stop: stop, files: files}
 	begin := func() (source.Source, error) {
 		merge, err := source.Open(ctx, files, note)
 		if err != nil {

@@ -29,11 +29,15 @@ type redrawing struct {
 func reportCommand() *cobra.Command {
 	p := new(redrawing)
 	cmd := &cobra.Command{
-		Use:   "report [flags] <report.json|->",
-		Short: "Draws and judges the report of a run again",
+		Use:   "report [flags] <report.json>...|-",
+		Short: "Draws and judges the report of a run again, or adds up its shards",
 		Long: `
 Reads the report of a run that --report json has written, and writes it in any
 other form but csv, whose seconds only a run has.
+
+Several reports are those of all shards of one run, as --shard has them sent.
+They are added up as if one machine had sent all: histograms bucket by bucket,
+comparisons with every test made anew, and the conditions judged on the whole.
 
 Conditions of --fail take the place of those of the run. With --baseline they
 may be about an earlier run as well, like 'p99<1.1x baseline'. The exit status
@@ -44,7 +48,8 @@ A report named like a command of replay is ./NAME.
 
 ` + docs,
 		Example: `  caddy replay report run.json --report html=run.html
-  caddy replay report run.json --baseline old.json --fail 'p99<1.1x baseline'`,
+  caddy replay report run.json --baseline old.json --fail 'p99<1.1x baseline'
+  caddy replay report shards/*.json --report text,html=whole.html`,
 		Args: cobra.ArbitraryArgs,
 		RunE: exiting(p.run),
 	}
@@ -79,6 +84,26 @@ func readReport(name string) (*report.Report, error) {
 	return readReportFrom(name, file)
 }
 
+// readReports reads one report, or those of all shards of a run, which become one.
+func readReports(names []string, stdin io.Reader) (*report.Report, error) {
+	all := make([]*report.Report, len(names))
+	for i, name := range names {
+		var err error
+		if name == stdinArg {
+			all[i], err = readReportFrom("standard input", stdin)
+		} else {
+			all[i], err = readReport(name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(all) == 1 && all[0].Shard == nil {
+		return all[0], nil
+	}
+	return report.Merge(all, names)
+}
+
 func readReportFrom(name string, from io.Reader) (*report.Report, error) {
 	data, err := io.ReadAll(io.LimitReader(from, maxReport+1))
 	if err == nil && len(data) > maxReport {
@@ -106,8 +131,8 @@ func checkBaseline(conditions []report.Condition, baseline *report.Report) error
 
 // run writes and judges the report again.
 func (p *redrawing) run(cmd *cobra.Command, args []string) (int, error) {
-	if len(args) != 1 {
-		return exitNotStarted, fmt.Errorf("%d reports are given: expected one, written by --report json", len(args))
+	if len(args) == 0 {
+		return exitNotStarted, errors.New("no report is given: expected one, written by --report json, or those of all shards of a run")
 	}
 	if err := errors.Join(checkBaseline(p.conditions, p.baseline), checkOutputs(p.reports)); err != nil {
 		return exitNotStarted, err
@@ -117,13 +142,7 @@ func (p *redrawing) run(cmd *cobra.Command, args []string) (int, error) {
 			return exitNotStarted, fmt.Errorf("--report %s needs the seconds of a run: expected another form", o.form.Name)
 		}
 	}
-	var r *report.Report
-	var err error
-	if args[0] == stdinArg {
-		r, err = readReportFrom("standard input", cmd.InOrStdin())
-	} else {
-		r, err = readReport(args[0])
-	}
+	r, err := readReports(args, cmd.InOrStdin())
 	if err != nil {
 		return exitNotStarted, err
 	}

@@ -35,7 +35,7 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	if p.test {
 		return p.testIntegrity(ctx, report.Escaping(cmd.OutOrStdout()), args, cmd.InOrStdin(), notes.note)
 	}
-	if !p.only() || p.percent != nil { // which is of sessions
+	if !p.only() || p.percent != nil || p.shard != nil { // which are of sessions
 		if err := p.findLinks(ctx, args, cmd.InOrStdin(), notes.note); err != nil {
 			return exitNotStarted, beforeStart(err)
 		}
@@ -134,6 +134,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 	}
 	compared.join(d)
 	p.followIn(d, records, plan)
+	d.mine = p.newShardFilter(d.changing)
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	if err := schedule.NewTimerWaiter().Wait(ctx, p.startAt); err != nil {
 		return exitNotStarted, errors.Join(errBeforeStart, outputs.close())
@@ -168,8 +169,8 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 	errRun = cmp.Or(errRun, records.missing(), finishRecording())
 	facts := report.Facts{
 		Started: started, Elapsed: max(0, time.Since(started)-p.warmup), Pace: plan.String(), Timed: plan.Timed(),
-		RateAsked: plan.PerSecond(p.duration), Connections: p.connections, Interrupted: interrupted.Err() != nil,
-		Problems: notes.lost(), By: p.by, Classes: d.classes, Run: run,
+		RateAsked: plan.PerSecond(p.duration) / p.shards(), Connections: p.connections, Interrupted: interrupted.Err() != nil,
+		Problems: notes.lost(), By: p.by, Classes: d.classes, Run: run, Shard: p.sharded(cmd, records),
 	}
 	if records.url != nil {
 		facts.Request = records.url.String()

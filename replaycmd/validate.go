@@ -30,6 +30,7 @@ func (p *params) validate(args []string) error {
 		func() error { return p.checkComparison(args) },
 		func() error { return p.checkTiming(args) },
 		func() error { return p.checkConversing(args) },
+		p.checkShard,
 	} {
 		if err := check(); err != nil {
 			return err

@@ -8,7 +8,6 @@ package follow
 
 import (
 	"crypto/rand"
-	"hash/fnv"
 	"sync/atomic"
 	"time"
 
@@ -54,8 +53,11 @@ type Conversations struct {
 	producers map[string][]int
 	seed      string
 
-	// The rest belongs to Next.
+	// The rest belongs to Session and Next.
 	sessions Sessions
+	session  string // of the record that Session was called for
+	known    bool
+	named    bool // it was
 	pass     int
 	table    table
 	reader   conversation.Reader
@@ -111,27 +113,28 @@ func (c *Conversations) Counts(target int) []Count {
 // since too many others went on.
 func (c *Conversations) Forgotten() int64 { return c.table.forgotten.Load() }
 
-// Shard returns which of several senders, from 0, has the requests of a session:
-// one session's are all in one place, since they need one another's answers.
-func Shard(session string, senders int) int {
-	h := fnv.New64a()
-	h.Write([]byte(session))
-	x := h.Sum64() // whose last bytes reach only the lower bits
-	x ^= x >> 33
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 33
-	return int(x % uint64(senders))
+// Session returns the session of the next record, and false if it has none, ahead
+// of Next or, for a record that is not sent from here, in place of it: sessions
+// are found in the records of all.
+func (c *Conversations) Session(r *recording.Request, pass int) (session string, ok bool) {
+	if pass != c.pass {
+		c.pass, c.sessions = pass, c.options.Sessions()
+		c.table.clear()
+	}
+	c.session, c.known = c.sessions.Of(r)
+	c.named = true
+	return c.session, c.known
 }
 
 // Next returns the step of the next record, in the order of their times. A pass
 // is how often the recording has begun again; its sessions are new ones.
 func (c *Conversations) Next(r *recording.Request, pass int) *Step {
-	if pass != c.pass {
-		c.pass, c.sessions = pass, c.options.Sessions()
-		c.table.clear()
+	if !c.named {
+		c.Session(r, pass)
 	}
+	c.named = false
 	step := &Step{run: c, pass: pass, recorded: r.TimeNS}
-	key, ok := c.sessions.Of(r)
+	key, ok := c.session, c.known
 	if !ok {
 		return step
 	}

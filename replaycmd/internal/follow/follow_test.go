@@ -225,15 +225,3 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		t.Errorf("%d sessions are left of the first pass", len(c.table.byKey))
 	}
 }
-
-func TestShard(t *testing.T) {
-	var of [3]int
-	for i := range 3000 {
-		of[Shard(fmt.Sprint(i), 3)]++
-	}
-	for i, n := range of {
-		if n < 900 || n > 1100 {
-			t.Errorf("%d has %d", i, n)
-		}
-	}
-}

@@ -94,6 +94,9 @@ func (r *Report) writeHTML(w io.Writer) error {
 	return pageTemplate.Execute(w, &p)
 }
 
+// Parts returns in words of which shards the report is, empty if there are none.
+func (p *page) Parts() string { return p.shards() }
+
 // Judged returns the checks that a page has.
 func (p *page) Judged() []Check { return p.Checks[:min(len(p.Checks), maxChecks)] }
 

@@ -37,6 +37,9 @@ type Report struct {
 	Targets     []Target  `json:"targets"`
 	Checks      []Check   `json:"checks"`
 
+	Shard  *Shard `json:"shard,omitempty"`  // the part of the run that it is of; none: all of it
+	Shards int    `json:"shards,omitempty"` // from so many parts it was added up
+
 	Found *FoundRate `json:"found_rate,omitempty"` // of --find-rate; all else is of the last run at that rate
 
 	Comparisons []Comparison `json:"comparisons,omitempty"` // one of each new target, if responses were compared
@@ -70,6 +73,9 @@ type Target struct {
 	Status            map[string]int64 `json:"status"`
 	Truncated         int64            `json:"truncated"` // sent with the beginning of their body
 	ElapsedMS         float64          `json:"elapsed_ms"`
+	FirstDueMS        float64          `json:"first_due_ms"`         // since the start, when the first request was due
+	LastStartedMS     float64          `json:"last_started_ms"`      // when the last one started
+	LastEndedMS       float64          `json:"last_ended_ms"`        // and when the last one ended
 	RateAsked         float64          `json:"rate_asked,omitempty"` // per second
 	Rate              float64          `json:"rate"`                 // of requests, per second
 	AnswerRate        float64          `json:"answer_rate"`          // of answers, per second
@@ -136,6 +142,7 @@ type Facts struct {
 	By          By
 	Classes     *Classes
 	Run         Run
+	Shard       *Shard // nil: all was sent from here
 }
 
 // Result is what became of the requests to one target.
@@ -149,7 +156,7 @@ type Result struct {
 func New(facts Facts, results []Result) (*Report, error) {
 	r := &Report{
 		Version: Version, Started: facts.Started, ElapsedMS: ms(facts.Elapsed), Pace: facts.Pace, Timed: facts.Timed,
-		Run: facts.Run, Request: facts.Request, Connections: facts.Connections, Interrupted: facts.Interrupted,
+		Run: facts.Run, Shard: facts.Shard, Request: facts.Request, Connections: facts.Connections, Interrupted: facts.Interrupted,
 		Problems: append([]string{}, facts.Problems...), Targets: []Target{}, Checks: []Check{},
 	}
 	r.Run.Sent = append([]string{}, facts.Run.Sent...)
@@ -182,6 +189,7 @@ func newTarget(facts *Facts, result *Result) (t Target, err error) {
 		ErrorsByKind: maps.Clone(result.Failures), Interrupted: result.Failures[Interrupted],
 		Status: make(map[string]int64), Truncated: result.Truncated,
 		ElapsedMS: ms(result.Elapsed()), RateAsked: facts.RateAsked,
+		FirstDueMS: ms(max(result.First, 0)), LastStartedMS: ms(result.LastStarted), LastEndedMS: ms(result.Last),
 		Rate: result.perSecond(result.Requests, facts.RateAsked), AnswerRate: result.perSecond(result.Answered, facts.RateAsked),
 		ConnectionsOpened: result.Connections, BytesSent: result.Sent, BytesReceived: result.Received,
 		Late: result.Late, LateBusy: result.LateBusy, LateWaiting: result.LateWaiting,
@@ -228,10 +236,15 @@ func newClasses(facts *Facts, totals *Totals) ([]Class, error) {
 		}
 		classes = append(classes, class)
 	}
+	sortClasses(classes)
+	return classes, nil
+}
+
+// sortClasses has the classes with the most requests come first.
+func sortClasses(classes []Class) {
 	slices.SortFunc(classes, func(a, b Class) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Name, b.Name))
 	})
-	return classes, nil
 }
 
 func newLatency(h *Histogram) (Latency, error) {

@@ -19,6 +19,11 @@ func (r *Report) writeText(w io.Writer) error {
 	if err := r.intoComparison(w); err != nil {
 		return err
 	}
+	if words := r.shards(); words != "" {
+		if _, err := fmt.Fprintf(w, "%s\n\n", words); err != nil {
+			return err
+		}
+	}
 	if r.Request != "" {
 		if _, err := fmt.Fprintf(w, "%s\n\n", r.Request); err != nil {
 			return err

@@ -61,6 +61,7 @@ type feed[M any] struct {
 	reading bool // a lane reads the next request, without the lock
 	checked int64
 	warm    int64 // requests of the warm-up; belongs to who reads
+	others  int64 // requests behind it that another run sends; belongs to who reads
 	free    []*entry[M]
 	over    bool  // nothing more is taken
 	err     error // why nothing more is read; io.EOF at the regular end
@@ -201,24 +202,45 @@ func (f *feed[M]) append(e *entry[M]) {
 	f.bytes += e.bytes
 }
 
-// fill makes an entry of the next request.
+// fill makes an entry of the next request that this run sends.
 func (f *feed[M]) fill(e *entry[M]) error {
-	if f.limit > 0 && f.end-f.warm == f.limit {
-		return io.EOF
+	for {
+		if f.limit > 0 && f.end-f.warm+f.others == f.limit {
+			return io.EOF
+		}
+		recorded, err := f.next(&e.message)
+		elsewhere := errors.Is(err, ErrElsewhere)
+		if err != nil && !elsewhere {
+			return err
+		}
+		e.due = f.schedule.Next(recorded)
+		if f.until > 0 && e.due >= f.until {
+			return io.EOF
+		}
+		e.warm = f.isWarm(e.due)
+		switch {
+		case elsewhere && !e.warm:
+			f.others++
+		case elsewhere:
+		case e.warm:
+			f.warm++
+		}
+		if !elsewhere {
+			e.bytes = f.size(&e.message) + entrySize
+			return nil
+		}
+		if f.stopped() {
+			return io.EOF
+		}
 	}
-	recorded, err := f.next(&e.message)
-	if err != nil {
-		return err
-	}
-	e.due, e.bytes = f.schedule.Next(recorded), f.size(&e.message)+entrySize
-	if f.until > 0 && e.due >= f.until {
-		return io.EOF
-	}
-	e.warm = f.isWarm(e.due)
-	if e.warm {
-		f.warm++
-	}
-	return nil
+}
+
+// stopped reports whether nothing more is taken: reading for others goes on for
+// long where a run has few requests of its own.
+func (f *feed[M]) stopped() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.over
 }
 
 // isWarm reports whether a request belongs to the warm-up: by when it is due or,

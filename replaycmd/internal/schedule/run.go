@@ -18,7 +18,9 @@ import (
 type Run[M any] struct {
 	// Next makes a message of the next request and returns when that was
 	// recorded, in nanoseconds since 1970 (0: unknown); io.EOF after the last.
-	// It is never called twice at the same time for one feed.
+	// It is never called twice at the same time for one feed. A request that
+	// another run sends, of those that share a schedule, is ErrElsewhere: it has
+	// its time and its number, and no message.
 	Next func(*M) (recordedNS int64, err error)
 	// Size returns how many bytes a message takes.
 	Size func(*M) int

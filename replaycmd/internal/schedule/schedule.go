@@ -6,6 +6,7 @@
 package schedule
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -34,6 +35,9 @@ type Schedule struct {
 	arrivals float64 // requests at the rate that were due until now, with Poisson
 	chance   *rand.Rand
 }
+
+// ErrElsewhere is the error of a Run's Next for a request that another run sends.
+var ErrElsewhere = errors.New("another run sends it")
 
 // Timed reports whether requests are due at times, rather than as soon as a
 // connection is free.
