@@ -139,9 +139,8 @@ func (s *shadow) hand(x *pairs.Exchange, k *keptResponse, begun time.Time, err e
 		}
 		k.err = kind.String()
 	}
-	r := k.response()
-	r.Time, r.Duration = begun, time.Since(begun)
-	x.Respond(s.side, r)
+	k.begun, k.duration = begun, time.Since(begun)
+	k.respond(x, s.side)
 }
 
 // DefaultAdmin is the path of the page unless another one is given.

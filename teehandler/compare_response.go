@@ -24,12 +24,11 @@ type keptResponse struct {
 
 	mu       sync.Mutex // handlers of a shadow may leave goroutines behind that write
 	over     bool
-	capture  http1.Capture // its Head has no status line where a handler responds
+	capture  http1.Capture
+	wire     bool // the head has a status line, since no handler responded
 	status   int
 	size     int64
 	duration time.Duration
-	held     int
-	shed     bool
 	unpooled bool // a goroutine may write still
 	left     bool // the client had gone before the primary, which so had no response
 	typed    bool // the handler said of which type the body is
@@ -41,14 +40,14 @@ var kepts = sync.Pool{New: func() any { return new(keptResponse) }}
 func newKept(c *comparison.Comparison) *keptResponse {
 	k := kepts.Get().(*keptResponse)
 	k.comparison = c
-	k.capture.MaxBody = c.MaxBody()
+	k.capture.MaxBody, k.capture.Hold, k.capture.Return = c.MaxBody(), c.Hold, c.Return
 	k.begun = time.Now()
 	return k
 }
 
 // release ends the use.
 func (k *keptResponse) release() {
-	k.comparison.Hold(-k.held)
+	k.comparison.Return(k.capture.Held())
 	capture := k.capture
 	if k.unpooled || cap(capture.Head) > maxPooledBody || cap(capture.Body) > maxPooledBody || cap(capture.Trailers) > maxPooledBody {
 		return
@@ -63,7 +62,7 @@ func (k *keptResponse) received(resp *http1.Response) {
 	if resp.Status != 0 && !resp.Whole {
 		k.size++ // there is more than was read
 	}
-	_, k.capture.Head, _ = bytes.Cut(k.capture.Head, []byte("\n"))
+	k.wire = true
 }
 
 // completed is called behind end for a shadow made of handlers, which may have
@@ -84,7 +83,7 @@ func (k *keptResponse) head(status int, header http.Header) {
 		return
 	}
 	k.status = status
-	k.capture.Head = http1.AppendHeader(k.capture.Head, header)
+	k.capture.SetHead(http1.AppendHeader(k.capture.Head, header))
 	_, k.typed = header["Content-Type"]
 	k.typed = k.typed || len(header["Content-Encoding"]) > 0
 }
@@ -93,27 +92,14 @@ func (k *keptResponse) head(status int, header http.Header) {
 func (k *keptResponse) body(part []byte) (more bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.over || k.shed {
+	if k.over {
 		return false
 	}
-	part = part[:min(len(part), k.capture.MaxBody-len(k.capture.Body))]
-	if len(k.capture.Body)+len(part) > k.held+maxPooledBody && !k.hold(len(part)) {
-		k.shed = true
-		return false
+	part = part[:min(len(part), k.capture.Room())]
+	if k.capture.Grow(len(part)) {
+		k.capture.Body = append(k.capture.Body, part...)
 	}
-	k.capture.Body = append(k.capture.Body, part...)
-	return len(k.capture.Body) < k.capture.MaxBody
-}
-
-// hold takes of what all responses may take that are being kept. What is pooled
-// is not counted.
-func (k *keptResponse) hold(more int) bool {
-	more = max(more, maxPooledBody)
-	if !k.comparison.Hold(more) {
-		return false
-	}
-	k.held += more
-	return true
+	return k.capture.Room() > 0
 }
 
 // end implements consumer.
@@ -127,15 +113,31 @@ func (k *keptResponse) end(end *responseEnd) {
 	}
 	k.capture.Trailers = http1.AppendHeader(k.capture.Trailers, end.trailer)
 	if k.status != 0 && !k.typed && len(k.capture.Body) > 0 { // the server finds out
-		k.capture.Head = http1.AppendField(k.capture.Head, "Content-Type", http.DetectContentType(k.capture.Body))
+		k.capture.SetHead(http1.AppendField(k.capture.Head, "Content-Type", http.DetectContentType(k.capture.Body)))
 	}
 }
 
-// response returns the response. It is valid until release.
-func (k *keptResponse) response() *compare.Response {
-	return &compare.Response{
-		Status: k.status, Header: k.capture.Head, Body: k.capture.Body, BodySize: k.size, Trailer: k.capture.Trailers,
+// respond hands over the response; what is large is not copied.
+func (k *keptResponse) respond(x *pairs.Exchange, from pairs.Side) {
+	if x == nil {
+		return
+	}
+	header := k.capture.Head
+	if k.wire {
+		_, header, _ = bytes.Cut(header, []byte("\n"))
+	}
+	r := &compare.Response{
+		Status: k.status, Header: header, Body: k.capture.Body, BodySize: k.size, Trailer: k.capture.Trailers,
 		Error: k.err, Time: k.begun, Duration: k.duration,
+	}
+	switch held := k.capture.HeldBody(); {
+	case k.capture.Refused:
+		x.Fail(from, pairs.Shed)
+	case held > 0:
+		x.Adopt(from, r, int64(held))
+		k.capture.Body = nil
+	default:
+		x.Respond(from, r)
 	}
 }
 
@@ -155,10 +157,8 @@ func (k *keptResponse) deliver() {
 	switch x := k.exchange; {
 	case k.left || k.err != "" || k.status == 0:
 		x.Fail(pairs.Old, reasonPrimary)
-	case k.shed:
-		x.Fail(pairs.Old, pairs.Shed)
 	default:
-		x.Respond(pairs.Old, k.response())
+		k.respond(x, pairs.Old)
 	}
 	k.release()
 }

@@ -17,6 +17,10 @@ import (
 // Comparer compares one pair of responses after the other and keeps its
 // buffers, so it is for one goroutine at a time.
 type Comparer struct {
+	// Large, unless nil, is called before a comparison takes more than some MiB of
+	// memory, perhaps more than once. It may wait until there is room.
+	Large func()
+
 	rules    *Rules
 	result   Result
 	known    map[string]*knownField
@@ -48,8 +52,11 @@ type knownField struct {
 }
 
 const (
-	maxKnown       = 4096 // names that a Comparer keeps
-	maxDifferences = 256  // of one comparison
+	maxKnown       = 4096      // names that a Comparer keeps
+	maxDifferences = 256       // of one comparison
+	maxName        = 128       // bytes of a name; a longer one is a value
+	maxPlace       = 512       // bytes of a path, with which it does not get longer
+	largeBody      = 128 << 10 // bytes
 )
 
 // NewComparer returns a Comparer for one goroutine.
@@ -94,9 +101,14 @@ func (c *Comparer) Compare(old, new *Response) *Result {
 	return &c.result
 }
 
-func (c *Comparer) begin(old, new *Response) {
-	c.round++
-	c.result = Result{Differences: c.result.Differences[:0]}
+// LetGo gives large buffers back, and what unpacks. The result of the last
+// comparison keeps only its fields and kinds.
+func (c *Comparer) LetGo() {
+	c.unpacker = coding.Unpacker{}
+	c.trim()
+}
+
+func (c *Comparer) trim() {
 	c.arena, c.oldBody, c.newBody = trim(c.arena), trim(c.oldBody), trim(c.newBody)
 	c.left, c.right, c.oldText, c.newText = trim(c.left), trim(c.right), trim(c.oldText), trim(c.newText)
 	c.oldDoc.reset()
@@ -105,6 +117,12 @@ func (c *Comparer) begin(old, new *Response) {
 	c.newInner.reset()
 	c.list, c.index = trim(c.list), trim(c.index)
 	c.aligner.reset()
+}
+
+func (c *Comparer) begin(old, new *Response) {
+	c.round++
+	c.result = Result{Differences: c.result.Differences[:0]}
+	c.trim()
 	c.oldFields = appendFields(c.oldFields[:0], old.Header)
 	c.newFields = appendFields(c.newFields[:0], new.Header)
 	c.oldTime, c.newTime = 0, 0
@@ -229,7 +247,11 @@ func (c *Comparer) unpack(buffer *[]byte, r *Response, packing []byte) ([]byte, 
 	if len(packing) == 0 {
 		return r.Body, nil
 	}
-	content, err := c.unpacker.Unpack(*buffer, r.Body, packing, c.rules.maxBody)
+	content, err := c.unpacker.Unpack(*buffer, r.Body, packing, min(c.rules.maxBody, largeBody))
+	if errors.Is(err, coding.ErrTooLarge) && c.rules.maxBody > largeBody {
+		c.large()
+		content, err = c.unpacker.Unpack(*buffer, r.Body, packing, c.rules.maxBody)
+	}
 	switch {
 	case errors.Is(err, coding.ErrUnknown):
 		return r.Body, nil
@@ -253,6 +275,12 @@ func Unpacked(r *Response, limit int) []byte {
 	return content[:min(len(content), limit)]
 }
 
+func (c *Comparer) large() {
+	if c.Large != nil {
+		c.Large()
+	}
+}
+
 // content is what a body turned out to be.
 type content string
 
@@ -264,6 +292,9 @@ const (
 )
 
 func (c *Comparer) compareContent(old, new []byte) {
+	if max(len(old), len(new)) > largeBody {
+		c.large()
+	}
 	a, errA := c.read(&c.oldDoc, nil, old, value(c.oldFields, "Content-Type"))
 	like := &c.oldDoc
 	if a != isJSON {

@@ -130,7 +130,7 @@ func (c *Comparer) compareField(old, new []field, what string, sameBody bool) {
 		a, b = redacted(a), redacted(b)
 	}
 	c.path = append(c.path[:0], what...)
-	c.path = appendCanonical(append(c.path, ' '), name)
+	c.path = appendCanonical(append(c.path, ' '), name[:min(len(name), maxName)])
 	c.differ(kindOf(a, b), a, b)
 }
 

@@ -233,3 +233,38 @@ func BenchmarkCompare(b *testing.B) {
 		c.Compare(old, new)
 	}
 }
+
+// TestNamesAreBounded has names and paths that are as long as bodies are, each of
+// which is another. Fields are counted for long.
+func TestNamesAreBounded(t *testing.T) {
+	c := NewComparer(rulesOf(t, Options{}))
+	long := func(i int) string { return fmt.Sprint(strings.Repeat("n", 100_000), "y", i) }
+	var deep strings.Builder
+	for range 400 {
+		deep.WriteString(`{"` + strings.Repeat("d", maxName) + `":`)
+	}
+	for i := range 100 {
+		for _, tc := range []struct {
+			new  *Response
+			want string
+		}{
+			{body(fmt.Sprintf(`{%q:{"a":2}}`, long(i))), "$[*]"},
+			{body(deep.String() + fmt.Sprintf(`{"x%d":2}`, i) + strings.Repeat("}", 400)), "$." + strings.Repeat("d", maxName)},
+			{&Response{Status: 200, Header: []byte("content-type: application/json\r\n" + long(i) + ": 1\r\n"), Body: []byte("{}")}, "header N" + strings.Repeat("n", maxName-1)},
+		} {
+			r := c.Compare(body("{}"), tc.new)
+			if len(r.Differences) != 1 || r.Differences[0].Field != tc.want {
+				t.Fatalf("got %d differences, %.300q", len(r.Differences), found(r))
+			}
+		}
+	}
+	both := func(value int) *Response {
+		return body(deep.String() + fmt.Sprintf(`{"x":%d}`, value) + strings.Repeat("}", 400))
+	}
+	if r := c.Compare(both(1), both(2)); len(r.Differences) != 1 || len(r.Differences[0].Field) > maxPlace+6*maxName {
+		t.Errorf("got %.2000q", found(r))
+	}
+	if len(c.known) != 4 {
+		t.Errorf("%d names are kept", len(c.known))
+	}
+}

@@ -78,12 +78,15 @@ func holdsJSON(s []byte) bool {
 }
 
 // member returns the place and the rules of the member at i of an object, and
-// sets c.path to it. Names that are identifiers are one field.
+// sets c.path to it. Names that are identifiers, or as long as only values are,
+// are one field, and so is all that lies far down.
 func (w *walk) member(d *document, i uint32, ignore, unordered *jsonpath.Set) (*jsonpath.Set, *jsonpath.Set) {
 	key := w.key(d, &d.nodes[i])
-	if endpoint.IsIdentifier(key) {
+	switch {
+	case len(w.c.path) > maxPlace:
+	case endpoint.IsIdentifier(key) || len(key) > maxName:
 		w.c.path = append(w.c.path, "[*]"...)
-	} else {
+	default:
 		w.c.path = jsonpath.AppendName(w.c.path, key)
 	}
 	if ignore == nil && unordered == nil {

@@ -5,9 +5,9 @@ package compare
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
@@ -74,7 +74,7 @@ func qualified(name xml.Name) string { return name.Local }
 func (e *element) append(dst []byte) []byte {
 	content := bytes.TrimSpace(e.text)
 	if len(e.children) == 0 {
-		return appendString(dst, string(content))
+		return appendString(dst, content)
 	}
 	// Those of one name stand together, in the order of their first.
 	slices.SortStableFunc(e.children, func(a, b *element) int { return bytes.Compare([]byte(a.name), []byte(b.name)) })
@@ -86,7 +86,7 @@ func (e *element) append(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		if !same {
-			dst = append(appendString(dst, child.name), ':')
+			dst = append(appendString(dst, []byte(child.name)), ':')
 			if more {
 				dst = append(dst, '[')
 			}
@@ -97,13 +97,25 @@ func (e *element) append(dst []byte) []byte {
 		}
 	}
 	if len(content) > 0 {
-		dst = append(appendString(append(dst, ','), "#text"), ':')
-		dst = appendString(dst, string(content))
+		dst = append(appendString(append(dst, ','), []byte("#text")), ':')
+		dst = appendString(dst, content)
 	}
 	return append(dst, '}')
 }
 
-func appendString(dst []byte, s string) []byte {
-	quoted, _ := json.Marshal(s) //nolint:errchkjson // a string is always JSON
-	return append(dst, quoted...)
+// appendString appends a string of JSON. It is hardly longer than the content:
+// most of a large document may be one.
+func appendString(dst, content []byte) []byte {
+	dst = append(dst, '"')
+	for _, b := range content {
+		switch {
+		case b == '"', b == '\\':
+			dst = append(dst, '\\', b)
+		case b < ' ': // in XML these are a tab and the ends of lines
+			dst = fmt.Appendf(dst, "\\u%04x", b)
+		default:
+			dst = append(dst, b)
+		}
+	}
+	return append(dst, '"')
 }

@@ -15,13 +15,19 @@ import (
 // AppendName appends the endpoint of a request: `GET /items/*`, or
 // `POST /graphql GetCart`.
 func AppendName(dst, method, target, body []byte) []byte {
-	dst = append(append(dst, method...), ' ')
+	dst = append(append(dst, method[:min(len(method), maxSegment)]...), ' ')
 	dst = AppendTemplate(dst, target)
 	if name := Operation(target, body); name != "" {
 		dst = append(append(dst, ' '), name...)
 	}
 	return dst
 }
+
+// Bounds of a template: what is beyond is a * as well.
+const (
+	maxSegment  = 100 // bytes
+	maxSegments = 32
+)
 
 // AppendTemplate appends the path of a request target, without query, with a
 // * for each segment that is one of many.
@@ -35,9 +41,12 @@ func AppendTemplate(dst, target []byte) []byte {
 		if i > 0 {
 			dst = append(dst, '/')
 		}
-		if IsIdentifier(segment) {
+		switch {
+		case i == maxSegments:
+			return append(dst, '*')
+		case IsIdentifier(segment) || len(segment) > maxSegment:
 			dst = append(dst, '*')
-		} else {
+		default:
 			dst = append(dst, segment...)
 		}
 		if !more {

@@ -3,7 +3,10 @@
 
 package endpoint
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestAppendName(t *testing.T) {
 	for _, tc := range []struct{ method, target, body, want string }{
@@ -19,6 +22,9 @@ func TestAppendName(t *testing.T) {
 		{"POST", "/graphql", `{"query":"{ cart }","operationName":"a b\r\n"}`, "POST /graphql"},
 		{"POST", "/graphql", `{"query":`, "POST /graphql"},
 		{"GET", "/graphql?query=query+Me%7Bme%7D", "", "GET /graphql Me"},
+		{"GET", "/a/" + strings.Repeat("x", 101) + "/b", "", "GET /a/*/b"},
+		{"GET", strings.Repeat("/a", 31) + "/b", "", "GET " + strings.Repeat("/a", 31) + "/*"},
+		{strings.Repeat("M", 1000), "/", "", strings.Repeat("M", 100) + " /"},
 	} {
 		if got := string(AppendName(nil, []byte(tc.method), []byte(tc.target), []byte(tc.body))); got != tc.want {
 			t.Errorf("%s %s %s: got %q, want %q", tc.method, tc.target, tc.body, got, tc.want)

@@ -81,7 +81,7 @@ func (in *input) response(resp *Response, req *Request, capture *Capture) error 
 		}
 		resp.Status, resp.Minor, resp.Location = h.status, h.minor, string(h.location)
 		if capture != nil {
-			capture.Head = append(capture.Head, raw...)
+			capture.SetHead(append(capture.Head, raw...))
 		}
 		in.discard(len(raw)) // no more of raw and h.location from here on
 		if !HasBody(method, h.status) {
@@ -100,7 +100,18 @@ func (in *input) response(resp *Response, req *Request, capture *Capture) error 
 }
 
 // discard takes bytes that were peeked at.
-func (in *input) discard(n int) { _, _ = in.br.Discard(n) }
+func (in *input) discard(n int) {
+	_, _ = in.br.Discard(n)
+	in.shrink()
+}
+
+// shrink goes back to the small buffer, through which the large one of a long head
+// has read.
+func (in *input) shrink() {
+	if in.br.Buffered() == 0 {
+		in.br = in.small
+	}
+}
 
 // protocol is what every response begins with.
 const protocol = "HTTP/1."
@@ -194,7 +205,12 @@ func (b *body) take(n int64) (whole bool, err error) {
 		n -= kept
 	}
 	for n > 0 {
-		dropped, err := b.in.br.Discard(int(min(n, 1<<30)))
+		piece := min(n, 1<<30)
+		if b.in.br != b.in.small {
+			piece = min(n, int64(max(1, b.in.br.Buffered())))
+		}
+		dropped, err := b.in.br.Discard(int(piece))
+		b.in.shrink()
 		*b.size += int64(dropped)
 		n -= int64(dropped)
 		if err != nil {

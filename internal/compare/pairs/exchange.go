@@ -93,6 +93,22 @@ func (x *Exchange) Respond(from Side, r *compare.Response) {
 	x.settle(from, s, held)
 }
 
+// Adopt is Respond for a body that is handed over with so many bytes that it takes
+// of the pool's Memory.
+func (x *Exchange) Adopt(from Side, r *compare.Response, held int64) {
+	s := side{known: true, response: *r}
+	fields := len(r.Header) + len(r.Trailer)
+	if !x.pool.options.Memory.Take(int64(fields)) {
+		x.pool.options.Memory.Return(held)
+		x.Fail(from, Shed)
+		return
+	}
+	rest := make([]byte, 0, fields)
+	s.response.Header, rest = keep(rest, r.Header)
+	s.response.Trailer, _ = keep(rest, r.Trailer)
+	x.settle(from, s, held+int64(fields))
+}
+
 // Fail notes that a system has no response that could be compared, with the
 // reason that is counted.
 func (x *Exchange) Fail(from Side, reason string) {
@@ -113,7 +129,7 @@ func (x *Exchange) take(from Side, s side, size int64) (last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if x.complete || x.sides[from].known {
-		p.held -= size
+		p.options.Memory.Return(size)
 		s.release()
 		return false
 	}
@@ -130,16 +146,6 @@ func (x *Exchange) take(from Side, s side, size int64) (last bool) {
 	return true
 }
 
-func (p *Pool) hold(size int64) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || p.held+size > p.options.Bytes {
-		return false
-	}
-	p.held += size
-	return true
-}
-
 // buffers hold responses and are used again, unless they are large.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
@@ -151,7 +157,7 @@ func (p *Pool) take(size int) (buffer *[]byte, held int64) {
 	buffer = buffers.Get().(*[]byte)
 	*buffer = (*buffer)[:0]
 	if cap(*buffer) >= size {
-		if held = int64(cap(*buffer)); p.hold(held) {
+		if held = int64(cap(*buffer)); p.options.Memory.Take(held) {
 			return buffer, held
 		}
 		if cap(*buffer) > 0 {
@@ -159,7 +165,7 @@ func (p *Pool) take(size int) (buffer *[]byte, held int64) {
 			buffer = new([]byte)
 		}
 	}
-	if !p.hold(int64(size)) {
+	if !p.options.Memory.Take(int64(size)) {
 		return nil, 0
 	}
 	*buffer = make([]byte, 0, size)

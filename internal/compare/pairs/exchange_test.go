@@ -13,7 +13,7 @@ import (
 // ones: what may be held bounds the memory, not what is used of it.
 func TestBuffersCountWhole(t *testing.T) {
 	const large, most = 50_000, 120_000
-	pool := &Pool{options: Options{Bytes: most}}
+	pool := &Pool{options: Options{Memory: NewMemory(most)}}
 	var memory int64
 	for i := range 10 {
 		large := make([]byte, 0, large)
@@ -26,7 +26,7 @@ func TestBuffersCountWhole(t *testing.T) {
 		}
 		memory += int64(cap(*x.sides[Old].buffer))
 	}
-	if memory > most || memory != pool.held {
-		t.Errorf("buffers of %d bytes, and %d are held of at most %d", memory, pool.held, most)
+	if memory > most || memory != pool.options.Memory.Held() {
+		t.Errorf("buffers of %d bytes, and %d are held of at most %d", memory, pool.options.Memory.Held(), most)
 	}
 }

@@ -58,8 +58,9 @@ type Options struct {
 	// Waiting is how many requests may lack a response or wait to be compared;
 	// by default 4096. What comes beyond is shed.
 	Waiting int
-	// Bytes is what all that waits may take of memory; by default 64 MiB.
-	Bytes int64
+	// Memory is what all that waits is taken of; by default 64 MiB of the pool's
+	// own.
+	Memory *Memory
 	// Timeout is how long a request waits for its last response, from its first
 	// sign on; by default 10 s.
 	Timeout time.Duration
@@ -85,8 +86,7 @@ type Pool struct {
 	mu      sync.Mutex
 	settled sync.Cond // nothing is open and no worker runs
 	closed  bool
-	open    int   // exchanges that lack a response, or were not compared yet
-	held    int64 // bytes
+	open    int // exchanges that lack a response, or were not compared yet
 	waiting waiting
 	keys    keys
 
@@ -103,8 +103,8 @@ func New(o Options) *Pool {
 	if o.Waiting <= 0 {
 		o.Waiting = defaultWaiting
 	}
-	if o.Bytes <= 0 {
-		o.Bytes = defaultBytes
+	if o.Memory == nil {
+		o.Memory = NewMemory(defaultBytes)
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
@@ -136,11 +136,10 @@ func (p *Pool) reserve(r *Request) *Exchange {
 	size := r.size()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.open >= p.options.Waiting || p.held+size > p.options.Bytes {
+	if p.closed || p.open >= p.options.Waiting || !p.options.Memory.Take(size) {
 		return nil
 	}
 	p.open++
-	p.held += size
 	return newExchange(p, size)
 }
 
@@ -204,7 +203,7 @@ func (p *Pool) Idle() bool {
 
 // forget ends what an exchange takes of the bounds. It is called with the lock.
 func (p *Pool) forget(x *Exchange) {
-	p.held -= x.held
+	p.options.Memory.Return(x.held)
 	if p.open--; p.open == 0 {
 		p.settled.Broadcast()
 	}

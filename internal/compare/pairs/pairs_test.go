@@ -4,9 +4,13 @@
 package pairs_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"maps"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -133,7 +137,7 @@ func TestReasons(t *testing.T) {
 // still, and closing does not wait for what never comes.
 func TestBounded(t *testing.T) {
 	o := options(t, 1, false)
-	o.Waiting, o.Bytes = 10, 10_000
+	o.Waiting, o.Memory = 10, pairs.NewMemory(10_000)
 	pool := pairs.New(o)
 	var open []*pairs.Exchange
 	for i := range 15 {
@@ -158,6 +162,99 @@ func TestBounded(t *testing.T) {
 		t.Errorf("%d pairs, want 4", table.Pairs)
 	}
 	partial(t, table, map[string]int64{pairs.Shed: 7, pairs.TimedOut: 5})
+}
+
+// TestMemoryIsShared has two pools take of one memory, for responses that are copied
+// and some that are handed over: in the end nothing is taken.
+func TestMemoryIsShared(t *testing.T) {
+	const size = 100_000
+	memory := pairs.NewMemory(5 * size)
+	large := response(strings.Repeat("1", size))
+	var pools []*pairs.Pool
+	var tallies []*tally.Tally
+	for range 2 {
+		o := options(t, 1, false)
+		o.Memory = memory
+		pools, tallies = append(pools, pairs.New(o)), append(tallies, o.Tallies[0])
+	}
+	var open []*pairs.Exchange
+	for i := range 5 { // requests take a little, so that the fifth response does not fit
+		x := pools[i%2].Begin(request(i))
+		x.Respond(pairs.Old, large)
+		open = append(open, x)
+	}
+	for _, x := range open {
+		x.Respond(pairs.NewSystem(0), response("1"))
+	}
+	handed := pools[1].Begin(request(5))
+	for range 2 { // the second is too late
+		for !memory.Take(size) { // others are compared still
+			runtime.Gosched()
+		}
+		handed.Adopt(pairs.Old, large, size)
+	}
+	for !memory.Take(size) {
+		runtime.Gosched()
+	}
+	handed.Adopt(pairs.NewSystem(0), &compare.Response{Status: 200, Header: make([]byte, 5*size)}, size)
+	for i, p := range pools {
+		p.Close()
+		if n := tallies[i].Table().Pairs; n != 2 {
+			t.Errorf("%d pairs were compared, want 2", n)
+		}
+		partial(t, tallies[i].Table(), map[string]int64{pairs.Shed: 1})
+	}
+	if held := memory.Held(); held != 0 {
+		t.Errorf("%d bytes are held in the end", held)
+	}
+}
+
+// TestLargeBodiesAreComparedOneByOne has workers of two pools compare bodies that are
+// large, or become so when they are unpacked.
+func TestLargeBodiesAreComparedOneByOne(t *testing.T) {
+	plain := `{"a":"` + strings.Repeat("x", 200_000) + `","b":%d}`
+	packed := func(text string) *compare.Response {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		_, _ = io.WriteString(w, text)
+		w.Close()
+		return &compare.Response{Status: 200, Header: []byte("Content-Encoding: gzip\r\nContent-Type: application/json\r\n"), Body: b.Bytes()}
+	}
+	var running, most atomic.Int64
+	var pools []*pairs.Pool
+	var tallies []*tally.Tally
+	for range 2 {
+		o := options(t, 1, true)
+		o.Workers = 4
+		o.Compared = func(int, *tally.Pair) {
+			most.Store(max(most.Load(), running.Add(1)))
+			for range 1000 {
+				runtime.Gosched()
+			}
+			running.Add(-1)
+		}
+		pools, tallies = append(pools, pairs.New(o)), append(tallies, o.Tallies[0])
+	}
+	for i := range 100 {
+		x := pools[i%2].Begin(request(i))
+		make := response
+		if i%4 > 1 {
+			make = packed
+		}
+		x.Respond(pairs.Old, make(fmt.Sprintf(plain, 1)))
+		x.Respond(pairs.Twin, make(fmt.Sprintf(plain, 1+i%10/9)))
+		x.Respond(pairs.NewSystem(0), make(fmt.Sprintf(plain, 2)))
+	}
+	for i, p := range pools {
+		p.Close()
+		table := tallies[i].Table()
+		if table.Pairs != 50 || len(table.Rows) != 1 || table.Rows[0].Differing == 0 || table.Rows[0].Field != "$.b" {
+			t.Errorf("%d pairs, %+v", table.Pairs, table.Rows)
+		}
+	}
+	if n := most.Load(); n != 1 {
+		t.Errorf("%d large comparisons were made at the same time", n)
+	}
 }
 
 // TestKeys has sides join that know nothing of one another, the second one only

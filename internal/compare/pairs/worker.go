@@ -12,7 +12,8 @@ import (
 type worker struct {
 	pool        *Pool
 	diff, noise *compare.Comparer
-	done        int // pairs of the exchange that were compared or skipped
+	done        int  // pairs of the exchange that were compared or skipped
+	large       bool // it compares large bodies, and no other worker does
 }
 
 // work runs as long as there is something to compare.
@@ -70,7 +71,9 @@ func (p *Pool) hire() *worker {
 }
 
 func newWorker(p *Pool) *worker {
-	return &worker{pool: p, diff: compare.NewComparer(p.options.Rules), noise: compare.NewComparer(p.options.Rules)}
+	w := &worker{pool: p, diff: compare.NewComparer(p.options.Rules), noise: compare.NewComparer(p.options.Rules)}
+	w.diff.Large, w.noise.Large = w.alone, w.alone
+	return w
 }
 
 // contained keeps a panic from more than the pairs of one exchange. It reports
@@ -80,6 +83,11 @@ func (w *worker) contained(x *Exchange) (sane bool) {
 	defer func() {
 		for i := range x.sides {
 			x.sides[i].release()
+		}
+		if w.large {
+			w.diff.LetGo()
+			w.noise.LetGo()
+			w.share()
 		}
 		if recover() == nil {
 			return
@@ -113,6 +121,9 @@ func (w *worker) compare(x *Exchange) {
 					first = fresh
 				}
 				noise = w.noise.Compare(&first.response, &x.sides[Twin].response)
+				if w.large {
+					w.letGo(noise)
+				}
 			}
 			r := &x.request
 			pair := tally.Pair{
@@ -127,6 +138,15 @@ func (w *worker) compare(x *Exchange) {
 		}
 		w.done = i + 1
 	}
+}
+
+// letGo keeps of noise what is counted: in which fields it is. The values may be
+// the only use that there is of a large body.
+func (w *worker) letGo(noise *compare.Result) {
+	for i := range noise.Differences {
+		noise.Differences[i].Old, noise.Differences[i].New = nil, nil
+	}
+	w.noise.LetGo()
 }
 
 // lacks returns why one of the sides has no response, "" if all have.

@@ -43,8 +43,9 @@ type shared struct {
 	options *Options
 	rules   *compare.Rules
 	number  uint64 // later ones have a greater one
-	held    atomic.Int64
 	logger  atomic.Pointer[zap.Logger]
+
+	memory *pairs.Memory // of all runs
 
 	mu  sync.Mutex
 	run *run // since the beginning, or the last reset
@@ -83,6 +84,10 @@ var lately sync.Map
 // Comparison is the comparing of one tee of one configuration.
 type Comparison struct {
 	*shared
+	// Hold reports whether so many bytes more of a response may be kept, until they
+	// are given back with Return.
+	Hold   func(bytes int) bool
+	Return func(bytes int)
 
 	shadows  []string
 	patience time.Duration
@@ -120,7 +125,7 @@ func Open(ctx caddy.Context, tee string, shadows []string, o *Options, timeout t
 		return nil, err
 	}
 	value, known, err := comparisons.LoadOrNew(id, func() (caddy.Destructor, error) {
-		s := &shared{tee: tee, options: o, rules: rules, number: begun.Add(1)}
+		s := &shared{tee: tee, options: o, rules: rules, number: begun.Add(1), memory: pairs.NewMemory(max(mostHeld, mostBodies*int64(o.maxBody())))}
 		s.run = newRun(s)
 		return s, nil
 	})
@@ -130,6 +135,8 @@ func Open(ctx caddy.Context, tee string, shadows []string, o *Options, timeout t
 	}
 	c.release = append(c.release, func() { _, _ = comparisons.Delete(id) })
 	c.shared = value.(*shared)
+	c.Hold = func(bytes int) bool { return c.memory.Take(int64(bytes)) }
+	c.Return = func(bytes int) { c.memory.Return(int64(bytes)) }
 	if c.saving, err = openSaving(ctx, tee, shadows, o); err != nil {
 		c.Release()
 		return nil, err
@@ -190,17 +197,10 @@ func (c *Comparison) currentPool() *pairs.Pool {
 	return p.Pool
 }
 
-// mostHeld is how many bytes of the primary's responses are kept that are not
-// complete yet.
-const mostHeld = 64 << 20
-
-// Hold reports whether so many bytes more of a response may be kept, until they
-// are given back with a negative number, which is always granted.
-func (c *Comparison) Hold(bytes int) bool {
-	held := c.held.Add(int64(bytes))
-	if bytes > 0 && held > mostHeld {
-		c.held.Add(-int64(bytes))
-		return false
-	}
-	return true
-}
+// What the responses of the primary and of all shadows take together, from when
+// they are received until they are compared: so many bytes, or so many times
+// max_body if that is more.
+const (
+	mostHeld   = 64 << 20
+	mostBodies = 4
+)

@@ -86,7 +86,7 @@ func (s *shared) show(p *tally.Pair) *Example {
 	return &Example{
 		ID: p.ID,
 		Request: shownRequest{
-			Line:   fmt.Sprintf("%s %s", p.Method, p.Target),
+			Line:   beginning(fmt.Sprintf("%s %s", p.Method, p.Target)),
 			Header: s.redacted(p.Header),
 			Body:   readable(p.Body, int64(len(p.Body))),
 		},
@@ -132,7 +132,15 @@ func (s *shared) redacted(header []byte) string {
 			lines[i] = name + ": (redacted)"
 		}
 	}
-	return strings.ToValidUTF8(strings.Join(lines, "\n"), "\uFFFD")
+	return beginning(strings.ToValidUTF8(strings.Join(lines, "\n"), "\uFFFD"))
+}
+
+// beginning returns a text, which ends with a note where it is long.
+func beginning(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	return fmt.Sprintf("%s\n(the beginning of %d bytes)", strings.ToValidUTF8(text[:maxShown], ""), len(text))
 }
 
 // headerLines returns the lines of a header, sorted by name; those of one name

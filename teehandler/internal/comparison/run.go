@@ -49,7 +49,7 @@ func (r *run) pool(c *Comparison) *pairs.Pool {
 	if p != nil {
 		return p
 	}
-	o := pairs.Options{Rules: r.shared.rules, Noise: r.shared.options.Noise != "", Timeout: c.patience}
+	o := pairs.Options{Rules: r.shared.rules, Noise: r.shared.options.Noise != "", Timeout: c.patience, Memory: r.shared.memory}
 	all := make([]*counts, 0, len(c.shadows))
 	for _, shadow := range c.shadows {
 		n := r.of(shadow)
