@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -143,7 +144,8 @@ type targetPart struct {
 	later time.Duration
 }
 
-func asTime(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+// asTime returns milliseconds that ms has written.
+func asTime(ms float64) time.Duration { return time.Duration(math.Round(ms*1000)) * time.Microsecond }
 
 // mergeTargets adds up what became of the requests to one target.
 func mergeTargets(parts []targetPart) (Target, error) {

@@ -1,0 +1,113 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// TestMergedPercentilesAreThoseOfAll counts samples in 16 shards that began at
+// different times, and in one run: the figures are the same, and those of the
+// samples to a thousandth.
+func TestMergedPercentilesAreThoseOfAll(t *testing.T) {
+	const samples, shards = 200_000, 16
+	began := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	random := rand.New(rand.NewPCG(3, 4))
+	newRun := func() (*Collector, *Batch) {
+		c := NewCollector(nil)
+		return c, c.NewBatch()
+	}
+	whole, wholeBatch := newRun()
+	var parts [shards]*Collector
+	var batches [shards]*Batch
+	for i := range parts {
+		parts[i], batches[i] = newRun()
+	}
+	var latencies []time.Duration
+	for i := range samples {
+		k := random.IntN(shards)
+		due := time.Duration(shards)*time.Second + time.Duration(random.Int64N(int64(100*time.Second)))
+		latency := time.Duration(math.Exp(random.NormFloat64()) * float64(20*time.Millisecond)).Truncate(time.Microsecond)
+		s := Sample{Due: due, Started: due, Ended: due + latency, Status: 200, Class: -1, Sent: 1}
+		if i%100 == 0 {
+			s.Status, s.Failure = 0, "reset"
+		} else {
+			latencies = append(latencies, latency)
+		}
+		wholeBatch.Add(s)
+		later := time.Duration(k) * time.Second // this shard's clock begins later
+		s.Due, s.Started, s.Ended = s.Due-later, s.Started-later, s.Ended-later
+		batches[k].Add(s)
+	}
+	reportOf := func(c *Collector, started time.Time, shard *Shard) *Report {
+		r, err := New(Facts{Started: started, Elapsed: 200 * time.Second, Classes: NewClasses(ByNothing), Shard: shard, RateAsked: 1600}, []Result{{Name: "a", Totals: c.Finish()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := Read(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read
+	}
+	want := reportOf(whole, began, nil)
+	var all []*Report
+	var names []string
+	for i := range parts {
+		all = append(all, reportOf(parts[i], began.Add(time.Duration(i)*time.Second), &Shard{Index: i + 1, Count: shards}))
+		names = append(names, strconv.Itoa(i+1))
+	}
+	for _, r := range all {
+		r.Targets[0].RateAsked /= shards
+	}
+	sum, err := Merge(all, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := sum.Targets[0], want.Targets[0]
+	if a.Latency.Histogram != b.Latency.Histogram || a.Service.Histogram != b.Service.Histogram || a.Lateness.Histogram != b.Lateness.Histogram {
+		t.Error("the histograms are not those of one run")
+	}
+	for _, figure := range []struct {
+		name string
+		a, b any
+	}{
+		{"requests", a.Requests, b.Requests}, {"errors", a.Errors, b.Errors}, {"p50", a.Latency.P50MS, b.Latency.P50MS}, {"p99.9", a.Latency.P999MS, b.Latency.P999MS},
+		{"mean", a.Latency.MeanMS, b.Latency.MeanMS}, {"max", a.Latency.MaxMS, b.Latency.MaxMS}, {"rate", fmt.Sprintf("%.3f", a.Rate), fmt.Sprintf("%.3f", b.Rate)}, {"elapsed", a.ElapsedMS, b.ElapsedMS},
+		{"kinds", fmt.Sprint(a.ErrorsByKind), fmt.Sprint(b.ErrorsByKind)}, {"asked", a.RateAsked, b.RateAsked}, {"moments", len(a.Timeline), len(b.Timeline)},
+	} {
+		if figure.a != figure.b {
+			t.Errorf("%s: %v of all shards, %v of one run", figure.name, figure.a, figure.b)
+		}
+	}
+	for i := range min(len(a.Timeline), len(b.Timeline)) {
+		x, err := json.Marshal(a.Timeline[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y, _ := json.Marshal(b.Timeline[i]); string(x) != string(y) {
+			t.Errorf("moment %d: %s of all shards, %s of one run", i, x, y)
+			break
+		}
+	}
+	slices.Sort(latencies)
+	for _, percent := range []float64{50, 90, 99, 99.9} {
+		rank := int(math.Ceil(percent/100*float64(len(latencies)))) - 1
+		got := float64(a.Latency.At(percent))
+		if low, high := float64(latencies[rank-1]), float64(latencies[rank+1]); got < 0.999*low || got > 1.001*high {
+			t.Errorf("p%v is %v, and exactly between %v and %v", percent, got, low, high)
+		}
+	}
+}
