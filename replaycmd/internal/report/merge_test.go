@@ -85,7 +85,7 @@ func TestMergedPercentilesAreThoseOfAll(t *testing.T) {
 		a, b any
 	}{
 		{"requests", a.Requests, b.Requests}, {"errors", a.Errors, b.Errors}, {"p50", a.Latency.P50MS, b.Latency.P50MS}, {"p99.9", a.Latency.P999MS, b.Latency.P999MS},
-		{"mean", a.Latency.MeanMS, b.Latency.MeanMS}, {"max", a.Latency.MaxMS, b.Latency.MaxMS}, {"rate", fmt.Sprintf("%.3f", a.Rate), fmt.Sprintf("%.3f", b.Rate)}, {"elapsed", a.ElapsedMS, b.ElapsedMS},
+		{"mean", a.Latency.MeanMS, b.Latency.MeanMS}, {"max", a.Latency.MaxMS, b.Latency.MaxMS}, {"rate", fmt.Sprintf("%.3f", a.Rate), fmt.Sprintf("%.3f", b.Rate)}, {"elapsed", math.Round(a.ElapsedMS), math.Round(b.ElapsedMS)},
 		{"kinds", fmt.Sprint(a.ErrorsByKind), fmt.Sprint(b.ErrorsByKind)}, {"asked", a.RateAsked, b.RateAsked}, {"moments", len(a.Timeline), len(b.Timeline)},
 	} {
 		if figure.a != figure.b {
