@@ -75,8 +75,8 @@ func TestLearn(t *testing.T) {
 	if status != 0 || !strings.Contains(grade, "match 1.0000") || strings.Contains(grade, "{") {
 		t.Errorf("status %d:\n%s\n%s", status, grade, text)
 	}
-	if again, _, _ := learnFrom(t, shop); again != text {
-		t.Errorf("learned twice, it is\n%s\nand\n%s", text, again)
+	if again, graded, _ := learnFrom(t, shop); again != text || graded != grade {
+		t.Errorf("learned twice, it is\n%s\n%s\nand\n%s\n%s", text, grade, again, graded)
 	}
 	if formatted := string(caddyfile.Format([]byte(text))); formatted != text {
 		t.Errorf("caddy fmt would make of it\n%s\nit is\n%s", formatted, text)

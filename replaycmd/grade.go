@@ -47,6 +47,7 @@ type grade struct {
 	stages   map[int]caddyhttp.Handler
 	release  []context.CancelFunc
 
+	forms        known
 	all, matched int64
 	routes       map[*learn.Route]*routeGrade
 }
@@ -59,7 +60,7 @@ type routeGrade struct {
 func newGrade(l *learning, learner *learn.Learner, model *learn.Model, options learn.Options) *grade {
 	return &grade{
 		learning: l, learner: learner, model: model, options: options,
-		stages: make(map[int]caddyhttp.Handler), routes: make(map[*learn.Route]*routeGrade),
+		stages: make(map[int]caddyhttp.Handler), forms: make(known), routes: make(map[*learn.Route]*routeGrade),
 	}
 }
 
@@ -90,11 +91,37 @@ func (g *grade) add(r *recording.Request) error {
 	of.n++
 	of.recorded[word(recorded, fault != "")]++
 	of.made[word(status, broken)]++
-	if route.Has(status, broken, body) {
+	if g.forms.has(route, status, broken, body) {
 		of.matched++
 		g.matched++
 	}
 	return nil
+}
+
+// known remembers of the latest response of each route and status whether the
+// recording has such a one: most are the same again.
+type known map[knownOf]knownBody
+
+type knownOf struct {
+	route  *learn.Route
+	status int
+}
+
+type knownBody struct {
+	body []byte
+	has  bool
+}
+
+func (k known) has(route *learn.Route, status int, broken bool, body []byte) bool {
+	if broken {
+		return route.Has(status, broken, body)
+	}
+	latest, ok := k[knownOf{route, status}]
+	if !ok || !bytes.Equal(latest.body, body) {
+		latest = knownBody{body, route.Has(status, broken, body)}
+		k[knownOf{route, status}] = latest
+	}
+	return latest.has
 }
 
 func word(status int, broken bool) string {
@@ -180,7 +207,7 @@ func (g *grade) routesOf(number int) ([]byte, error) {
 		files.Folder = filepath.ToSlash(g.learning.folder())
 	}
 	text := formOf(g.learning.form, name, g.model.Only(number), files)
-	simulator := map[string]any{"name": name}
+	simulator := map[string]any{"name": name, "seed": 1}
 	switch g.learning.form {
 	case formRecipe:
 		simulator["recipes"] = json.RawMessage(text)

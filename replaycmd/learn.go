@@ -181,8 +181,12 @@ func (l *learning) write(out io.Writer, model *learn.Model) error {
 		_, err := out.Write(text)
 		return err
 	}
+	folders := []string{filepath.Dir(l.output)}
 	if len(files.Content) > 0 {
-		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // read by a server
+		folders = append(folders, folder)
+	}
+	for _, dir := range folders {
+		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // read by a server
 			return fmt.Errorf("-o: %w", err)
 		}
 	}

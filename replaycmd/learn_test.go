@@ -29,7 +29,7 @@ func TestLearnWithoutSimulator(t *testing.T) {
 		Method: []byte("GET"), URI: []byte("/page"), TimeNS: origin,
 		Response: &recording.Response{Status: 200, Headers: []byte("Content-Type: text/html\r\n"), Body: []byte(body), DurationNS: int64(time.Millisecond)},
 	}})
-	file := filepath.Join(t.TempDir(), "Caddyfile")
+	file := filepath.Join(t.TempDir(), "new", "Caddyfile")
 	got := learnWith(t, "-o", file, "--name", "shop", name)
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -99,6 +99,7 @@ type contents struct {
 	first    []int32    // in whose place a body is written, as one before is the same without its secrets
 	bands    []*Content // of random text, if one range of sizes is not as they were; equally many have each
 	replaced []string   // what looks secret in them
+	partial  int        // responses whose bodies were not recorded whole, if none was
 }
 
 // contents returns the bodies that are written of an answer.
@@ -142,7 +143,9 @@ func (a *answer) contents() *contents {
 	}
 	several := whole && hasBody(a.status) && distinct > 1 && distinct <= maxDistinct && a.n >= leastTimes*distinct
 	if best < 0 || !several && 2*n[best] < a.n && !isText(masked[best].Text) {
-		c.most, c.bands = a.sizes.content()
+		if c.most, c.bands = a.sizes.content(); best < 0 && a.fault == "" && c.most.isRandom() {
+			c.partial = a.n
+		}
 		return c
 	}
 	c.most = masked[best]

@@ -137,6 +137,9 @@ func (w *caddyfileWriter) route(r *Route) {
 	w.line(2, "}")
 	w.line(2, "simulator @%s {", r.Name)
 	w.line(3, "name %s_%s", w.name, r.Name)
+	if w.model.seeded {
+		w.line(3, "seed 1")
+	}
 	if r.Body != nil {
 		switch text, inline := w.inline(r.Body); {
 		case inline:

@@ -414,6 +414,11 @@ func TestOddRecordings(t *testing.T) {
 	if plan, err := survey.Plan(); err != nil || len(plan.kinds) != 1 || plan.LeftOut != 0 {
 		t.Errorf("of 100,000 paths %d routes were planned, error %v", len(plan.kinds), err)
 	}
+	half := exchange(0, "GET", "/a", "", 200, time.Millisecond, "", `{"a": `)
+	half.Response.BodySize = 100
+	if m := learned(t, usual, []*recording.Request{half}); !m.Routes[0].Body.isRandom() || len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "1 responses of GET /a with status 200 have no body that was recorded whole") {
+		t.Errorf("of half a body %+v was learned, notes %s", m.Routes[0].Body, m.Notes)
+	}
 	broken := []*recording.Request{
 		exchange(0, "GET", "/a", "", 200, time.Millisecond, "Content-Length: 100\r\n", "half of a body"),
 		exchange(0, "GET", "/a", "", 0, time.Second, "", ""),

@@ -128,10 +128,11 @@ func (m *Model) StageAt(r *Route, at int64, speed float64) int {
 }
 
 // Only returns the model in which all routes have one stage, the one of a
-// number or the last, which holds from the begin, and take no time.
+// number or the last, which holds from the begin, and take no time; chances are
+// the same each time.
 func (m *Model) Only(number int) *Model {
 	only := *m
-	only.Routes = nil
+	only.Routes, only.seeded = nil, true
 	for _, r := range m.Routes {
 		route := *r
 		stage := r.Stages[min(number, len(r.Stages)-1)]
