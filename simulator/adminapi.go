@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -26,7 +27,7 @@ func init() {
 //	GET  /rehearsal/simulators
 //	GET  /rehearsal/simulators/<name>/recipes
 //	POST /rehearsal/simulators/<name>/recipes
-//	POST /rehearsal/simulators/<name>/restart
+//	POST /rehearsal/simulators/<name>/restart[?at=<RFC 3339 time>]
 type adminAPI struct{}
 
 // CaddyModule returns the Caddy module information.
@@ -113,7 +114,13 @@ func restartSimulator(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Restart(); err != nil {
+	var at time.Time
+	if text := r.URL.Query().Get("at"); text != "" {
+		if at, err = time.Parse(time.RFC3339Nano, text); err != nil {
+			return caddy.APIError{HTTPStatus: http.StatusBadRequest, Err: fmt.Errorf("at: '%s' is not a time: expected one like 2026-11-30T14:35:00Z", text)}
+		}
+	}
+	if err := s.Restart(at); err != nil {
 		return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err}
 	}
 	return sendJSON(w, http.StatusOK, s.Recipes())

@@ -83,14 +83,11 @@ func seedOf(r *recipe.Recipe, defaults Defaults) (seed uint64, ok bool) {
 	return *given ^ hash.Sum64(), true
 }
 
-// start sets the clock to 0, unless the recipe says when it was.
-func (r *route) start(counts *counts, now time.Time) {
-	if r.recipe.Start != nil {
-		now = *r.recipe.Start
-	}
+// start has the clock be at 0 at a time.
+func (r *route) start(counts *counts, at time.Time) {
 	r.counts = counts
 	r.latency = counts.series.latency()
-	r.timeline = newTimeline(&r.recipe, now)
+	r.timeline = newTimeline(&r.recipe, at)
 	r.script.Store(newScript(r))
 }
 

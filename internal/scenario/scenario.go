@@ -63,7 +63,7 @@ func New(name string, configured recipe.List, defaults Defaults) (*Scenario, err
 	s.table.Store(newTable(nil))
 	s.unset.of(notSetStatus, 0)
 	s.unset.of(unmatchedStatus, 0)
-	if err := s.configure(); err != nil {
+	if err := s.configure(time.Time{}); err != nil {
 		_ = s.Destruct()
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Scenario) Begin(logger *zap.Logger) error {
 	defer s.mu.Unlock()
 	s.logger.Store(logger)
 	if len(s.table.Load().routes) == 0 && len(s.configured) > 0 {
-		return s.restart()
+		return s.restart(time.Time{})
 	}
 	if !s.begun {
 		s.begin()
@@ -91,15 +91,16 @@ func (s *Scenario) Begin(logger *zap.Logger) error {
 	return nil
 }
 
-// Restart goes back to the recipes of the configuration, with a new clock.
-func (s *Scenario) Restart() error {
+// Restart goes back to the recipes of the configuration. Their clocks are at 0 at a
+// time, which may be to come; if that is zero, now, or when the recipe says.
+func (s *Scenario) Restart(at time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.restart()
+	return s.restart(at)
 }
 
-func (s *Scenario) restart() error {
-	if err := s.configure(); err != nil {
+func (s *Scenario) restart(at time.Time) error {
+	if err := s.configure(at); err != nil {
 		return err
 	}
 	s.begin()
@@ -112,13 +113,14 @@ func (s *Scenario) begin() {
 	s.fetchInBackground(s.table.Load().routes)
 }
 
-// configure puts the recipes of the configuration in force, and no others.
-func (s *Scenario) configure() error {
+// configure puts the recipes of the configuration in force, and no others. Their
+// clocks start at a time, unless that is zero.
+func (s *Scenario) configure(at time.Time) error {
 	routes, err := newRoutes(s.ctx, s.configured, s.defaults)
 	if err != nil {
 		return err
 	}
-	return s.install(newTable(nil), routes)
+	return s.install(newTable(nil), routes, at)
 }
 
 // Add puts recipes in force at once, each in place of the one that its route
@@ -142,7 +144,7 @@ func (s *Scenario) Add(ctx context.Context, list recipe.List) error {
 	if err := before.checkCapacity(list, routes); err != nil {
 		return err
 	}
-	return s.install(before, routes)
+	return s.install(before, routes, time.Time{})
 }
 
 // Forget removes all recipes, those of the configuration too, and their metrics.
@@ -186,9 +188,9 @@ func (s *Scenario) AsksForClients() bool { return s.table.Load().asksForClients 
 
 var errEnded = errors.New("the configuration that this was sent to is no longer in force")
 
-// install starts the clock of routes and puts them in force beside those that
-// are kept. What was counted for a pattern stays with it.
-func (s *Scenario) install(kept *table, added []*route) error {
+// install starts the clock of routes, at a time unless that is zero, and puts them
+// in force beside those that are kept. What was counted for a pattern stays with it.
+func (s *Scenario) install(kept *table, added []*route, at time.Time) error {
 	if s.ctx.Err() != nil {
 		return errEnded
 	}
@@ -202,10 +204,18 @@ func (s *Scenario) install(kept *table, added []*route) error {
 		if r.counts != nil {
 			continue // it is kept
 		}
+		start := at
+		switch {
+		case !at.IsZero():
+		case r.recipe.Start != nil:
+			start = *r.recipe.Start
+		default:
+			start = now
+		}
 		if old := before.get(r.recipe.Route); old != nil {
-			r.start(old.counts, now)
+			r.start(old.counts, start)
 		} else {
-			r.start(newCounts(s.name, r.recipe.Route), now)
+			r.start(newCounts(s.name, r.recipe.Route), start)
 		}
 	}
 	s.replace(after)
@@ -244,7 +254,7 @@ func (s *Scenario) Rewind() error {
 			r.content.Store(before.get(r.recipe.Route).content.Load())
 		}
 	}
-	if err := s.install(before, routes); err != nil {
+	if err := s.install(before, routes, time.Time{}); err != nil {
 		return err
 	}
 	if s.begun {

@@ -63,7 +63,7 @@ func TestMetricsEndWithTheirRoutes(t *testing.T) {
 	if n, _ := seriesOf(t, name, ""); n <= few {
 		t.Errorf("there are %d metrics of 21 routes", n)
 	}
-	if err := old.Restart(); err != nil {
+	if err := old.Restart(time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if n, answers := seriesOf(t, name, "/a"); n != few || answers != 1 {

@@ -58,7 +58,7 @@ func TestPostedRecipeStartsItsOwnClock(t *testing.T) {
 		if a := ask(t, s, "/a"); a.Status != 404 {
 			t.Errorf("got %d", a.Status)
 		}
-		if err := s.Restart(); err != nil {
+		if err := s.Restart(time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		if a := ask(t, s, "/a"); a.Status != 200 || a.Stage != 1 {
