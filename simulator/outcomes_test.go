@@ -27,8 +27,8 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-// TestOutcomesExample makes 10,000 requests of each route of the example and
-// counts, as a client, what became of them: shares within three standard
+// TestOutcomesExample makes 2,000 requests of each route of the example, among
+// the long checks 10,000, and counts, as a client, what became of them: shares within three standard
 // deviations, and of the first ones exactly as many as there should be.
 func TestOutcomesExample(t *testing.T) {
 	addr := caddytest.Addr(t)
@@ -58,9 +58,6 @@ func TestOutcomesExample(t *testing.T) {
 		t.Errorf("counted %s", counts)
 	}
 }
-
-// requests is how many count makes.
-const requests = 2_000
 
 // count makes requests for a URL, as 20 clients at a time and 100 users,
 // and returns how often each thing happened.
