@@ -85,7 +85,8 @@ func (p *params) seek(ctx context.Context, cmd *cobra.Command, args []string, fi
 		found.Conditions = append(found.Conditions, c.String())
 	}
 	provenance := p.provenance(cmd, args, first)
-	var shown, last *report.Report
+	var last *report.Report
+	held := make(map[float64]*report.Report) // the last at each rate
 	search := schedule.Search{Start: p.rate.First(), Try: func(rate float64) (schedule.Verdict, error) {
 		records := first
 		if last != nil && first.url == nil {
@@ -101,8 +102,8 @@ func (p *params) seek(ctx context.Context, cmd *cobra.Command, args []string, fi
 		tried, verdict := r.Try(rate, p.findRate)
 		found.Tried = append(found.Tried, tried)
 		last = r
-		if verdict == schedule.Held && (shown == nil || rate >= shown.Targets[0].RateAsked) {
-			shown = r
+		if verdict == schedule.Held {
+			held[rate] = r
 		}
 		state := "held"
 		if !tried.Held {
@@ -125,7 +126,8 @@ func (p *params) seek(ctx context.Context, cmd *cobra.Command, args []string, fi
 	case result.Above == 0:
 		found.Limit = "tries"
 	}
-	if shown == nil || found.Rate == 0 {
+	shown := held[found.Rate]
+	if shown == nil {
 		shown = last
 	}
 	if shown == nil {

@@ -3,7 +3,10 @@
 
 package schedule
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // Verdict is what became of a run at a rate.
 type Verdict int
@@ -118,9 +121,18 @@ func (f *finding) next() (rate float64, done bool) {
 	case f.low == 0:
 		return f.high / 2, false
 	case f.high/f.low > searchWithin:
-		return math.Sqrt(f.low * f.high), false
+		return rounded(math.Sqrt(f.low * f.high)), false
 	}
 	return f.low, f.confirmed()
+}
+
+// rounded returns a rate with four digits, which is closer than any search comes.
+func rounded(rate float64) float64 {
+	near, err := strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 4, 64), 64)
+	if err != nil { // of a number that was just written
+		return rate
+	}
+	return near
 }
 
 // confirmed reports whether the rate that was found has held twice.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 )
 
@@ -29,6 +30,9 @@ func TestASearchFindsACapacity(t *testing.T) {
 		found, err := search.Run()
 		if err != nil {
 			t.Fatal(err)
+		}
+		if text := strconv.FormatFloat(found.Rate, 'f', -1, 64); len(text) > 6 {
+			t.Fatalf("%s has more digits than anybody wants", text)
 		}
 		if math.Abs(found.Rate-capacity) <= 0.05*capacity {
 			good++
