@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
@@ -34,6 +35,7 @@ var pageText string
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"cut":      func(text string) string { return cut(text, maxText) },
 	"command":  func(text string) string { return cut(text, maxCommand) },
+	"words":    func(text string) []string { return strings.Split(cut(text, maxCommand), " ") },
 	"count":    count,
 	"rate":     rate,
 	"duration": duration,

@@ -15,6 +15,10 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/chart"
 )
 
+// leastMoments is how many moments a chart over time needs: one is a dot, and its
+// figures are the target's.
+const leastMoments = 2
+
 // leastMS is the lowest latency of a logarithmic axis.
 const leastMS = 0.001
 
@@ -52,7 +56,7 @@ func (l *Latency) interval(percent float64) (low, high time.Duration, ok bool) {
 func (r *Report) percentileFigures() (figures []*figure) {
 	var all []curve
 	for i := range min(len(r.Targets), maxTargets) {
-		if t := &r.Targets[i]; t.Latency.Count > 0 {
+		if t := &r.Targets[i]; t.Latency.Count > 1 { // one is no distribution
 			all = append(all, t.Latency.curve(t.Name, false))
 		}
 	}
@@ -238,7 +242,7 @@ func perSecond(n int64, t *Target) float64 { return float64(n) / float64(max(1, 
 
 // latency returns the chart of a target's latency over time.
 func (c *timeCharts) latency(t *Target, number int) *figure {
-	if t.Latency.Count == 0 || len(t.Timeline) == 0 {
+	if t.Latency.Count == 0 || len(t.Timeline) < leastMoments {
 		return nil
 	}
 	f := &figure{Title: "Latency over time"}
@@ -282,7 +286,7 @@ func (c *timeCharts) latency(t *Target, number int) *figure {
 
 // rate returns the chart of what was due at a target and what it answered.
 func (c *timeCharts) rate(t *Target, number int) *figure {
-	if len(t.Timeline) == 0 {
+	if len(t.Timeline) < leastMoments {
 		return nil
 	}
 	f := &figure{Title: "Requests over time"}

@@ -135,6 +135,47 @@ func TestPageOfARestoredReport(t *testing.T) {
 	}
 }
 
+// What differs comes before what was slow, and is in short at the top. A run of a
+// second has nothing over time.
+func TestPageHasWhatDiffersFirst(t *testing.T) {
+	r := sampleReport(t, "old", "new")
+	r.Comparisons = []Comparison{{Target: "new", Old: "old", Counts: tally.New(tally.Options{})}}
+	for i := range 5 {
+		r.Differences = append(r.Differences, Difference{"new", tally.Row{Endpoint: "GET /orders/*", Field: fmt.Sprintf("$.f%d", i), Class: tally.Differs}})
+	}
+	page := htmlOf(t, r)
+	text, _ := texts(t, page)
+	if !strings.Contains(text, ": GET /orders/* $.f0, GET /orders/* $.f1, GET /orders/* $.f2\n") {
+		t.Errorf("what differs is not in short in\n%s", text)
+	}
+	if differ, targets := strings.Index(page, "<h2>Differences of"), strings.Index(page, "<h2>Targets</h2>"); differ < 0 || differ > targets {
+		t.Errorf("what differs is at %d, targets are at %d", differ, targets)
+	}
+	if !strings.Contains(page, "Requests over time") {
+		t.Error("there is nothing over time")
+	}
+	for i := range r.Targets {
+		r.Targets[i].Timeline = r.Targets[i].Timeline[:1]
+	}
+	if strings.Contains(htmlOf(t, r), "over time</strong>") {
+		t.Error("a single second is drawn over time")
+	}
+}
+
+// Many late requests are said once of all targets for which they have one reason.
+func TestLateRequestsAreSaidOnce(t *testing.T) {
+	r := &Report{Targets: []Target{
+		{Name: "a", Requests: 1000, Late: 100, LateBusy: 10}, {Name: "b", Requests: 100, Late: 20}, {Name: "c", Requests: 100, Late: 20, LateBusy: 11},
+		{Name: "d", Requests: 1000, Late: 9}, {Name: "e", Requests: 100, Late: 20, LateBusy: 1, LateWaiting: 11}, {Name: "f"},
+	}}
+	const want = "c: 20.0% of the requests started late, most because all connections were busy\n" +
+		"e: 20.0% of the requests started late, most because they waited for the answers to others\n" +
+		"2 targets: up to 20.0% of the requests started late, most because this machine was busy, so that figures say less of the target"
+	if got := strings.Join(r.heldUp(), "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestPageOfMuchIsBounded(t *testing.T) {
 	names := make([]string, 40)
 	for i := range names {
@@ -173,6 +214,8 @@ func TestVerdicts(t *testing.T) {
 			Report{Targets: of(5, 0, 1), Checks: []Check{{Condition: "p99<1s", OK: true}, {Condition: "rate>5/s", Target: "a", Value: "4.0/s"}}},
 			"{failed [a: rate>5/s does not hold: it is 4.0/s a: 1 of 5 requests have no answer]}",
 		},
+		{Report{Targets: []Target{{Name: "a", Requests: 5, Unlinked: 2}}, Checks: []Check{{Condition: "p99<1s", OK: true}}}, "{incomplete [a: 2 of 7 requests were not sent, since what they need was in no answer]}"},
+		{Report{Targets: []Target{{Name: "a", Unlinked: 2}}, Checks: []Check{{Condition: "unlinked<9", OK: true}, {Condition: "5xx=0", OK: true}}}, "{passed [both conditions hold all requests were answered]}"},
 		{Report{Targets: of(5, 0, 0), Problems: []string{"x"}}, "{incomplete [part of the recording could not be read]}"},
 	} {
 		if got := fmt.Sprint(tc.report.Verdict()); got != tc.want {

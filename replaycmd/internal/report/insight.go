@@ -6,8 +6,12 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
 )
 
 // fewForP99 is how many answers a p99 needs to be more than the slowest few.
@@ -26,17 +30,35 @@ func (r *Report) insights() (all []string) {
 	}
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
-		all = append(all, fmt.Sprintf("%s beside %s: %s", label(c.Target), label(c.Old), c.summary(r.rows(c.Target))))
+		rows := r.rows(c.Target)
+		all = append(all, fmt.Sprintf("%s beside %s: %s%s", label(c.Target), label(c.Old), c.summary(rows), firstOf(rows)))
 	}
 	for i := range min(len(r.Targets), maxTargets) {
 		t := &r.Targets[i]
-		for _, s := range []string{t.slowestClass(), t.worstMoment(), t.heldUp()} {
+		for _, s := range []string{t.slowestClass(), t.worstMoment()} {
 			if s != "" {
 				all = append(all, label(t.Name)+": "+s)
 			}
 		}
 	}
-	return all
+	return append(all, r.heldUp()...)
+}
+
+// namedFields is how many fields that differ are named in a sentence.
+const namedFields = 3
+
+// firstOf returns the first fields that count, to go on a sentence with.
+func firstOf(rows []tally.Row) string {
+	var named []string
+	for i := range rows {
+		if row := &rows[i]; row.Class.Counts() && len(named) < namedFields {
+			named = append(named, label(row.Endpoint)+" "+label(row.Field))
+		}
+	}
+	if len(named) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(named, ", ")
 }
 
 // figure returns the percentile that enough answers of all targets are known for.
@@ -111,19 +133,36 @@ func (t *Target) worstMoment() string {
 	return text
 }
 
-// heldUp returns whether many requests started late, and what for.
-func (t *Target) heldUp() string {
-	if t.Requests == 0 || float64(t.Late) < 0.01*float64(t.Requests) {
-		return ""
+// heldUp returns where many requests started late, and what for: in one sentence of
+// all targets with one reason.
+func (r *Report) heldUp() (sentences []string) {
+	late := make(map[string][]*Target) // by reason
+	for i := range min(len(r.Targets), maxTargets) {
+		if t := &r.Targets[i]; t.Requests > 0 && float64(t.Late) >= 0.01*float64(t.Requests) {
+			late[t.lateFor()] = append(late[t.lateFor()], t)
+		}
 	}
-	reason := "this machine was busy, so that figures say less of the target"
+	for _, reason := range slices.Sorted(maps.Keys(late)) {
+		targets := late[reason]
+		most := slices.MaxFunc(targets, func(a, b *Target) int { return cmp.Compare(a.Late*b.Requests, b.Late*a.Requests) })
+		where, upTo := label(most.Name), ""
+		if len(targets) > 1 {
+			where, upTo = plural(int64(len(targets)), "target"), "up to "
+		}
+		sentences = append(sentences, fmt.Sprintf("%s: %s%s of the requests started late, most because %s", where, upTo, share(most.Late, most.Requests), reason))
+	}
+	return sentences
+}
+
+// lateFor returns what most late requests of a target were late for.
+func (t *Target) lateFor() string {
 	switch machine := t.Late - t.LateBusy - t.LateWaiting; {
 	case t.LateWaiting > max(t.LateBusy, machine):
-		reason = "they waited for the answers to others"
+		return "they waited for the answers to others"
 	case t.LateBusy >= machine:
-		reason = "all connections were busy"
+		return "all connections were busy"
 	}
-	return fmt.Sprintf("%s of the requests started late, most because %s", share(t.Late, t.Requests), reason)
+	return "this machine was busy, so that figures say less of the target"
 }
 
 // label returns a name as sentences have it.

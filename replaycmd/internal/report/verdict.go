@@ -62,7 +62,10 @@ func (r *Report) Verdict() Verdict {
 		conditions[c.Condition] = true
 	}
 	holds := "the condition holds"
-	if n := len(conditions); n > 1 {
+	switch n := len(conditions); {
+	case n == 2:
+		holds = "both conditions hold"
+	case n > 2:
 		holds = fmt.Sprintf("all %d conditions hold", n)
 	}
 	return Verdict{Passed, append(found, holds, answered)}
