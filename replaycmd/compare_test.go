@@ -458,6 +458,9 @@ func TestOnePairIsPrinted(t *testing.T) {
 	if !strings.Contains(o.stdout, "\n {\n-  \"n\": 1,\n+  \"n\": 2,\n   \"s\": {\n     \"a\": \"\\u001b[31m\",\n") || strings.Contains(o.stdout, "\x1b") {
 		t.Errorf("got\n%s", o.stdout)
 	}
+	if o := replay(t, "--to", "new="+fresh.url, "--compare=recorded", "-i", "of-a", path); o.status == 0 || o.stdout != "" || !strings.Contains(o.stderr, "there is no pair to print: no recorded response") {
+		t.Errorf("without a response: got status %d and\n%s%s", o.status, o.stdout, o.stderr)
+	}
 	for i, line := range map[int]string{0: "\x1b[31m-a\x1b[0m\n", 1: "-a\n"} {
 		var out strings.Builder
 		writeLine(&out, difflib.DiffRecord{Payload: "a", Delta: difflib.LeftOnly}, i == 0)

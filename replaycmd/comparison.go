@@ -7,9 +7,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -306,6 +308,22 @@ func (c *comparison) join(d *delivery) {
 // printsPairs reports whether pairs are printed in place of a report.
 func (c *comparison) printsPairs() bool { return c != nil && c.found != nil }
 
+// noneFound returns why there is no pair to print of what was sent, nil if there
+// is one.
+func (c *comparison) noneFound() error {
+	var reasons []string
+	for _, s := range c.systems {
+		for reason := range s.tally.Table().Partial {
+			reasons = append(reasons, strings.ReplaceAll(reason, "_", " "))
+		}
+	}
+	if len(c.found.pairs) > 0 || len(reasons) == 0 {
+		return nil
+	}
+	slices.Sort(reasons)
+	return fmt.Errorf("there is no pair to print: %s", strings.Join(slices.Compact(reasons), ", "))
+}
+
 // finish completes a comparison when all was sent: it has the rest compared, asks
 // again what may be noise, and adds what was found to the report.
 func (c *comparison) finish(ctx context.Context, d *delivery, r *report.Report, stdout io.Writer) error {
@@ -317,7 +335,7 @@ func (c *comparison) finish(ctx context.Context, d *delivery, r *report.Report, 
 	}
 	var errs []error
 	if c.found != nil {
-		errs = append(errs, c.found.write(stdout))
+		errs = append(errs, c.found.write(stdout), c.noneFound())
 	}
 	errs = append(errs, c.askAgain(ctx, d, time.Duration(r.ElapsedMS*float64(time.Millisecond))))
 	for _, s := range c.systems {

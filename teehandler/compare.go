@@ -33,15 +33,14 @@ var (
 const reasonPrimary = "primary"
 
 func (h *Handler) parseCompare(d *caddyfile.Dispenser) (err error) {
-	if h.Compare, err = comparison.ParseOption(d); err != nil {
-		return err
-	}
-	if text := h.Compare.Noise; text != "" && !strings.Contains(text, "{") {
-		if _, err := parseAddress(text); err != nil {
-			return d.Errf("parsing noise '%s': %v", text, err)
+	h.Compare, err = comparison.ParseOption(d, func(url string) (string, error) {
+		if strings.Contains(url, "{") { // known at load
+			return url, nil
 		}
-	}
-	return nil
+		_, err := parseAddress(url)
+		return url, err
+	})
+	return err
 }
 
 // addNoise adds the shadow that measures noise behind those that are compared.

@@ -232,3 +232,14 @@ func TestGenerated(t *testing.T) {
 		}
 	}
 }
+
+// TestLogged has an old response of which an access log is all that is known.
+func TestLogged(t *testing.T) {
+	c := NewComparer(rulesOf(t, Options{}))
+	if r := c.Compare(&Response{Status: 200, BodySize: 7}, body(`{"a":1}`)); len(r.Differences) > 0 || r.Partial != Truncated {
+		t.Errorf("got %q, %s", found(r), r.Partial)
+	}
+	if got := found(c.Compare(&Response{Status: 500, BodySize: 7}, body(`{"a":1}`))); !slices.Equal(got, []string{"changed status: 500 → 200"}) {
+		t.Errorf("got %q", got)
+	}
+}

@@ -30,6 +30,10 @@ type Response struct {
 
 func (r *Response) cut() bool { return r.BodySize > int64(len(r.Body)) }
 
+// logged reports whether no more is known than an access log has: the status and
+// a size.
+func (r *Response) logged() bool { return len(r.Header) == 0 && len(r.Body) == 0 && r.cut() }
+
 // Kind is how a field differs.
 type Kind string
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -143,6 +144,32 @@ func TestMemoryFollowsTheBytesNotTheLength(t *testing.T) {
 	if cap(r.buffer) > 512<<10 {
 		t.Errorf("took %d bytes of memory for 100 KiB of input", cap(r.buffer))
 	}
+}
+
+// TestMemoryOfALargeRecord holds what a record of 100 MiB takes while it is read:
+// itself, and 64 MiB that grow up to where its length is trusted.
+func TestMemoryOfALargeRecord(t *testing.T) {
+	const length = 100 << 20
+	r := NewReader(io.LimitReader(zeros{}, length))
+	if err := r.sniff(); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := r.fill(length); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > length+64<<20 {
+		t.Errorf("it took %d MiB", took>>20)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
 
 func TestWhatIsNoRecording(t *testing.T) {

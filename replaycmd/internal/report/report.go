@@ -10,6 +10,7 @@ package report
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -176,7 +177,10 @@ func Read(data []byte) (*Report, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("report is not valid: %v", err)
 	}
-	if r.Version != Version {
+	switch {
+	case r.Version == 0:
+		return nil, errors.New("it is no report, which has its version: expected one of --report json")
+	case r.Version != Version:
 		return nil, fmt.Errorf("report is of version %d: expected %d", r.Version, Version)
 	}
 	return r, nil

@@ -153,6 +153,13 @@ func TestJSONIsReadBack(t *testing.T) {
 // What a report says and how it is judged is the same after it was read from its
 // JSON.
 func TestAReportIsRestored(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1}`: "it is no report", "null": "it is no report", `{"version":99}`: "report is of version 99: expected 1", "[]": "report is not valid",
+	} {
+		if _, err := Read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v", text, err)
+		}
+	}
 	r := sampleReport(t, "a", "b")
 	var conditions []Condition
 	for _, text := range []string{

@@ -81,7 +81,8 @@ const (
 //	}
 //
 // ignore_header, ignore_json, unordered and redact may be given more than once.
-func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
+// The URL of noise is checked by parseURL.
+func ParseOption(d *caddyfile.Dispenser, parseURL func(string) (string, error)) (*Options, error) {
 	if err := words.Flag(d); err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
 		"ignore_json":   words.List(&o.IgnoreJSON, parsePath),
 		"unordered":     words.List(&o.Unordered, parsePath),
 		"require_equal": words.Value(&o.RequireEqual, parseField),
-		"noise":         words.Value(&o.Noise, words.Plain),
+		"noise":         words.Value(&o.Noise, parseURL),
 		"save": func(d *caddyfile.Dispenser) (err error) {
 			o.Save, err = record.ParseOption(d)
 			return err
