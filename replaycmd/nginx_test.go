@@ -6,14 +6,9 @@
 package replaycmd
 
 import (
-	"net"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
@@ -21,40 +16,7 @@ import (
 // runNginx starts nginx with a server, and waits until that is at its address.
 func runNginx(t *testing.T, addr, server string) {
 	t.Helper()
-	dir := t.TempDir()
-	var config strings.Builder
-	config.WriteString("worker_rlimit_nofile 4096;\nevents {\nworker_connections 1024;\n}\nhttp {\naccess_log off;\n")
-	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} { // where any user may write
-		config.WriteString(kind + "_temp_path " + filepath.Join(dir, kind) + ";\n")
-	}
-	config.WriteString(server + "}\n")
-	file := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(file, []byte(config.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var output strings.Builder
-	nginx := exec.Command("nginx", "-p", dir, "-c", file, "-e", "stderr", "-g", "daemon off; master_process off; error_log stderr; pid "+filepath.Join(dir, "pid")+";")
-	nginx.Stderr = &output
-	if err := nginx.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = nginx.Process.Kill()
-		_ = nginx.Wait() // says that it was killed
-		if t.Failed() {
-			t.Logf("nginx: %s", output.String())
-		}
-	})
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil {
-			conn.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nginx does not start: %v", err)
-		}
-	}
+	caddytest.Nginx(t, "worker_rlimit_nofile 4096;\nevents {\nworker_connections 1024;\n}\nhttp {\naccess_log off;\n"+server+"}\n", addr)
 }
 
 // A call of gRPC keeps its trailers through nginx.

@@ -8,10 +8,8 @@ package record
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,7 +53,7 @@ func TestExample(t *testing.T) {
 	}
 	config := strings.ReplaceAll(addresses(text, ports), "record recordings", "record "+dir)
 	caddytest.Run(t, config)
-	startNginx(t, addresses(read(t, "nginx.conf"), ports), ports["8000"])
+	caddytest.Nginx(t, addresses(read(t, "nginx.conf"), ports), ports["8000"])
 
 	for _, port := range []string{"8080", "8000"} {
 		request, err := http.NewRequest("POST", "http://"+ports[port]+"/orders?currency=EUR", strings.NewReader("{\"sku\": \"teapot\"}"))
@@ -88,43 +86,6 @@ func TestExample(t *testing.T) {
 		if string(r.Method) != "POST" || string(r.URI) != "/orders?currency=EUR" || string(r.Body) != "{\"sku\": \"teapot\"}" ||
 			string(r.Host) != ports[port] || !strings.Contains(string(r.Headers), "\r\nCookie: REDACTED\r\n") || len(r.ID) != 32 {
 			t.Errorf("%s: got %s %s, host %s, ID %s\n%s\n%s", prefix, r.Method, r.URI, r.Host, r.ID, r.Headers, r.Body)
-		}
-	}
-}
-
-// startNginx runs nginx in the foreground until the test ends.
-func startNginx(t *testing.T, config, addr string) {
-	t.Helper()
-	dir := t.TempDir()
-	var temporary strings.Builder // where any user may write
-	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-		temporary.WriteString("\n\t" + kind + "_temp_path " + filepath.Join(dir, kind) + ";")
-	}
-	file := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(file, []byte(strings.Replace(config, "http {", "http {"+temporary.String(), 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var output strings.Builder
-	nginx := exec.Command("nginx", "-p", dir, "-c", file, "-e", "stderr", "-g", "daemon off; master_process off; error_log stderr; pid "+filepath.Join(dir, "pid")+";")
-	nginx.Stderr = &output
-	if err := nginx.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = nginx.Process.Kill()
-		_ = nginx.Wait() // says that it was killed
-		if t.Failed() {
-			t.Logf("nginx: %s", output.String())
-		}
-	})
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil {
-			conn.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nginx does not listen: %v", err)
 		}
 	}
 }
