@@ -266,6 +266,27 @@ func TestTurnsInStages(t *testing.T) {
 	}
 }
 
+// TestTurnsAmongIDs holds that sessions are found beside ever so many that are none.
+func TestTurnsAmongIDs(t *testing.T) {
+	var all []*recording.Request
+	for i := range 40_000 {
+		header := fmt.Sprintf("X-A: %d\r\nX-B: %[1]d\r\nX-C: %[1]d\r\n", i)
+		status, path := 200, fmt.Sprintf("/%c", 'a'+i%19)
+		if i >= 30_000 {
+			header += fmt.Sprintf("X-User: u%d\r\n", i/40)
+			path = "/a"
+			if i%40 == 0 {
+				status = 401
+			}
+		}
+		all = append(all, exchange(time.Duration(i)*time.Millisecond, "GET", path, header, status, time.Millisecond, "", ""))
+	}
+	learner := learnerOf(t, all)
+	if m := modelOf(t, usual, learner); learner.crowd == 0 || m.Routes[0].Stages[0].Outcomes[0].First != "1 by header X-User" {
+		t.Errorf("%d sessions have room; learned\n%s", learner.sessions, m.Caddyfile("x", new(Files)))
+	}
+}
+
 // TestBodies holds which bodies of one status are learned, where they are kept,
 // and that what is secret in them is not.
 func TestBodies(t *testing.T) {

@@ -30,6 +30,7 @@ type Learner struct {
 	bodies        bodies
 	headers       int   // bytes of lines of header that may still be kept
 	sessions      int   // that may still be kept
+	crowd         int64 // when it is worth it to look again for those to let go
 	from, to      int64 // times of the first and the last request, in nanoseconds since 1970
 	untimed, left int64 // exchanges without a time; that their clients left
 	crowded       int64 // of statuses that there were too many of
@@ -115,9 +116,22 @@ func (l *Learner) Add(r *recording.Request) {
 	o.all = append(o.all, observation{r.TimeNS, r.Response.DurationNS, got})
 	if l.every == 1 {
 		o.turns.add(r, got, &l.sessions)
+		if l.sessions == 0 && l.seen >= l.crowd {
+			l.makeRoom()
+		}
 	}
 	if l.observations++; l.observations >= maxObservations {
 		l.halve()
+	}
+}
+
+// makeRoom lets go of sessions by keys that hardly ever come twice.
+func (l *Learner) makeRoom() {
+	l.crowd = 2 * l.seen
+	for _, o := range l.routes {
+		for _, s := range o.turns {
+			l.sessions += s.rest()
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
@@ -21,6 +23,7 @@ const (
 	maxTurn       = 12      // answers of a session that are looked at
 	maxSessions   = 5_000   // of a route, by one kind of key
 	allSessions   = 100_000 // of all routes, by all kinds of keys
+	fewSessions   = 100     // of which it is not known yet whether their keys come twice
 	maxTurnKinds  = 10
 	leastSessions = 5
 	sureTurns     = 0.95 // of the sessions have their answers in this order
@@ -84,6 +87,7 @@ func (t *turns) add(r *recording.Request, answered reply, room *int) {
 			for _, cookie := range cookies {
 				put("cookie "+cookie.Name, cookie.Value)
 			}
+		case !httpguts.ValidHeaderFieldName(lower):
 		case lower == "authorization", strings.HasPrefix(lower, "x-") && !passing[lower]:
 			put("header "+http.CanonicalHeaderKey(string(name)), string(value))
 		}
@@ -97,10 +101,7 @@ func (s *sessions) add(key uint64, t turn, room *int) {
 			return
 		}
 		if len(s.byKey) >= maxSessions {
-			if s.n < maxSessions+maxSessions/20 { // as by an id of each request
-				*room += len(s.byKey)
-				s.byKey, s.n, s.idle = nil, 0, true
-			}
+			*room += s.rest()
 			return
 		}
 		*room--
@@ -113,6 +114,17 @@ func (s *sessions) add(key uint64, t turn, room *int) {
 	if len(known.turns) < maxTurn {
 		known.turns = append(known.turns, t)
 	}
+}
+
+// rest lets go of sessions by a key that hardly ever comes twice, as an id of each
+// request, and returns how many they were.
+func (s *sessions) rest() (freed int) {
+	freed = len(s.byKey)
+	if freed < fewSessions || s.n >= freed+freed/20 {
+		return 0
+	}
+	s.byKey, s.n, s.idle = nil, 0, true
+	return freed
 }
 
 // order is what the first requests of every session are answered.
