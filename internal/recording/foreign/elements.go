@@ -21,9 +21,7 @@ type elements struct {
 // size. Of one with more bytes than the limit there is no text. The error is io.EOF
 // behind the last, and io.ErrUnexpectedEOF where the array has no end.
 func (e *elements) next() (text []byte, size int64, err error) {
-	if cap(e.text) > maxLineKept {
-		e.text = nil
-	}
+	e.forget()
 	e.text = e.text[:0]
 	var scan elementScan
 	for {
@@ -51,6 +49,13 @@ func (e *elements) next() (text []byte, size int64, err error) {
 		case ended:
 			return e.text, size, nil
 		}
+	}
+}
+
+// forget gives the memory of a long text back.
+func (e *elements) forget() {
+	if cap(e.text) > maxLineKept {
+		e.text = nil
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 )
 
 // maxEntry is the most bytes of one entry of a HAR file. It takes that memory,
-// and up to three times as much for what it becomes. A longer one is left out.
+// and some five times as much while it becomes a record. A longer one is left out.
 const maxEntry = 64 << 20
 
 var harStart = regexp.MustCompile(`^\s*\{\s*"log"\s*:`)
@@ -161,6 +161,7 @@ func (h *har) read(text []byte) error {
 		}
 		return fmt.Errorf("it is not JSON: %v", err)
 	}
+	h.entries.forget() // it is as large as what comes of it
 	h.draft.reset()
 	if err := entry.fill(&h.draft); err != nil {
 		return err
@@ -288,8 +289,10 @@ func (r *harRequest) body(d *draft) error {
 	if sent < 0 {
 		sent = r.BodySize
 	}
-	if narrow := narrowed(post.Text); post.Text != "" && post.Encoding == "" && sent == int64(len(narrow)) && sent != int64(len(d.Body)) {
-		d.Body = narrow
+	if post.Text != "" && post.Encoding == "" && sent != int64(len(d.Body)) {
+		if narrow := narrowed(post.Text); sent == int64(len(narrow)) {
+			d.Body = narrow
+		}
 	}
 	d.BodySize = uint64(max(sent, int64(len(d.Body))))
 	return nil
