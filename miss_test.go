@@ -160,12 +160,20 @@ func TestOnMissToItself(t *testing.T) {
 				addr := caddytest.Addr(t)
 				caddytest.Run(t, "{\nservers {\nprotocols h1 h2c\n}\n}\nhttp://"+addr+" {\nsimulator {\nadmin\n"+express+
 					"route /here {\nbody simulated\nstage 0s 200\n}\non_miss "+scheme+"://"+addr+"\n}\n}\n")
-				for path, want := range map[string]string{"/here": "200 simulated", "/none": "508 "} {
-					if got := asked(t, http.DefaultClient, "HTTP/1.1", "POST", "http://"+addr+path, "a body"); got != want {
-						t.Errorf("%s: got %q, want %q", path, got, want)
+				for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
+					client := &http.Client{Transport: &http.Transport{Protocols: new(http.Protocols)}, Timeout: time.Minute}
+					client.Transport.(*http.Transport).Protocols.SetHTTP1(protocol == "HTTP/1.1")
+					client.Transport.(*http.Transport).Protocols.SetUnencryptedHTTP2(protocol == "HTTP/2.0")
+					defer client.CloseIdleConnections()
+					for range 2 { // with express, the second on a connection that was taken over
+						for path, want := range map[string]string{"/here": "200 simulated", "/none": "508 "} {
+							if got := asked(t, client, protocol, "POST", "http://"+addr+path, "a body"); got != want {
+								t.Errorf("%s %s: got %q, want %q", protocol, path, got, want)
+							}
+						}
 					}
 				}
-				if got := asked(t, http.DefaultClient, "HTTP/1.1", "GET", "http://"+addr+"/_admin/current_count", ""); !strings.Contains(got, `"508":11`) {
+				if got := asked(t, http.DefaultClient, "HTTP/1.1", "GET", "http://"+addr+"/_admin/current_count", ""); !strings.Contains(got, `"508":44`) {
 					t.Errorf("counted is %s", got)
 				}
 			})
