@@ -247,3 +247,18 @@ func TestRetentionWhileRecording(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// TestOwnNames has a name that looks like one of ours, of a day that there never
+// was.
+func TestOwnNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"requests_20261130T143500Z_000001-0000000a.fbf.lz4": true,
+		"requests_20261130T143500Z_000001-0000000a.fbf":     true,
+		"requests_20261331T143500Z_000001-0000000a.fbf.lz4": false,
+		"requests_20261130T143500Z_my-own-copy.fbf.lz4":     false,
+	} {
+		if isWhole("requests", name) != want {
+			t.Errorf("%s: got %v", name, !want)
+		}
+	}
+}

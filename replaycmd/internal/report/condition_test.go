@@ -93,7 +93,7 @@ func TestSharesOfNothingDoNotHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if check := c.Judge(&Target{Name: "a"}); check.OK != want {
+		if check := c.Judge(&Target{Name: "a"}); check.OK != want || !want && check.Value != "unknown, as nothing was sent" {
 			t.Errorf("%s: got %+v, want %v", text, check, want)
 		}
 	}
