@@ -16,7 +16,7 @@ import (
 )
 
 // replayMemory measures whether the memory of a replay grows with what it
-// replays: a recording of 10 MB, and one of 10 GB.
+// replays: a recording of 10 MB, and one of 10 GB; of conversations one of 1 GB.
 func replayMemory(l *lab) error {
 	target, err := l.startNginx("target", "client_max_body_size 1m;\n"+static100)
 	if err != nil {
@@ -28,22 +28,48 @@ func replayMemory(l *lab) error {
 	}
 	compared := []string{"--to", "again=" + target.url(""), "--compare", "--noise", "self"}
 	for _, way := range [][]string{nil, compared} {
-		if err := l.replayMemoryOf(target.url(""), sizes, way); err != nil {
+		title := "POSTs of 64 kB in one uncompressed recording, sent to nginx with --max" + comparedWords(way)
+		if err := l.replayMemoryOf(title, writeRecording, target.url(""), sizes, way); err != nil {
+			return err
+		}
+	}
+	target, err = l.startCaddy("shop", shopDirectives) // which is told its own host
+	if err != nil {
+		return err
+	}
+	if !l.short {
+		sizes = []int64{10e6, 100e6, 1e9}
+	}
+	write := func(name string, size int64) error {
+		_, err := writeConversations(name, size)
+		return err
+	}
+	for _, way := range [][]string{{"--host", "target"}, {"--host", "target", "--links", "auto"}} {
+		title := "Sessions of ten requests, a hundred at a time, answers of 2 kB, sent to Caddy with --max"
+		if len(way) > 2 {
+			title += " and --links auto"
+		}
+		if err := l.replayMemoryOf(title, write, target.url(""), sizes, way); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// replayMemoryOf measures one way of replaying, by its flags.
-func (l *lab) replayMemoryOf(url string, sizes []int64, flags []string) error {
-	fmt.Fprintf(l.out, "\nPOSTs of 64 kB in one uncompressed recording, sent to nginx with --max%s\n\n", comparedWords(flags))
+// shopDirectives answer what the recorded conversations follow.
+const shopDirectives = `header /login Set-Cookie "sid={http.request.uuid}; HttpOnly"
+respond /carts ` + "`" + `{"cart": 4711}` + "`" + `
+respond ok`
+
+// replayMemoryOf measures one way of replaying recordings, by its flags.
+func (l *lab) replayMemoryOf(title string, write func(name string, size int64) error, url string, sizes []int64, flags []string) error {
+	fmt.Fprintf(l.out, "\n%s\n\n", title)
 	fmt.Fprintln(l.out, "| recording | requests | time | requests/s | peak memory | × |")
 	fmt.Fprintln(l.out, "|--:|--:|--:|--:|--:|--:|")
 	var yardstick int64
 	for _, size := range sizes {
 		file := filepath.Join(l.dir, "recording.fbf")
-		if err := writeRecording(file, size); err != nil {
+		if err := write(file, size); err != nil {
 			return err
 		}
 		began := time.Now()

@@ -4,10 +4,14 @@
 package replaycmd
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -17,6 +21,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/edit"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/follow"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
@@ -28,6 +33,7 @@ type changing struct {
 	shift  *timeshift.Shifter    // nil: times stay
 	follow *follow.Conversations // nil: they are not followed
 	pass   func() int            // of the recording that the last record is of
+	stale  stale
 }
 
 // follows reports whether conversations are followed.
@@ -41,6 +47,7 @@ type changer struct {
 	draft    edit.Draft
 	message  send.Message
 
+	step     *follow.Step   // of the message that is sent
 	response *http1.Capture // of conversations that are followed
 	maxBody  int            // of it that others want
 	reader   conversation.Reader
@@ -61,6 +68,7 @@ func (d *delivery) newChanger(target int, client *send.Client) *changer {
 			client.Capture = new(http1.Capture)
 		}
 		c.response, c.maxBody = client.Capture, client.Capture.MaxBody
+		client.Redirected = c.redirected
 	}
 	return c
 }
@@ -70,6 +78,7 @@ func (d *delivery) newChanger(target int, client *send.Client) *changer {
 func (c *changer) write(m *message, start schedule.Start) (*send.Message, error) {
 	r := &m.record.Request
 	c.draft.Begin(r)
+	c.step = m.step
 	c.move(r, start.At.Add(start.Due-start.Started), m.step)
 	if m.step != nil {
 		m.step.Change(&c.draft, c.target)
@@ -81,7 +90,47 @@ func (c *changer) write(m *message, start schedule.Start) (*send.Message, error)
 	if !c.draft.Changed() {
 		return &m.Message, nil
 	}
-	return &c.message, c.rewriter.Write(&c.message, c.draft.Request())
+	changed := c.draft.Request()
+	c.stale.add(c.draft.Stale())
+	return &c.message, c.rewriter.Write(&c.message, changed)
+}
+
+// stale counts the requests whose body was changed, by the fields that still sign
+// the recorded one.
+type stale struct {
+	mu sync.Mutex
+	by map[string]int64
+}
+
+// mostStale is how many fields are told apart.
+const mostStale = 32
+
+func (s *stale) add(fields []string) {
+	if len(fields) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = make(map[string]int64)
+	}
+	for _, field := range fields {
+		if _, known := s.by[field]; known || len(s.by) < mostStale {
+			s.by[field]++
+		}
+	}
+}
+
+// report adds to a report which signatures are stale.
+func (c *changing) report(r *report.Report) {
+	if c == nil {
+		return
+	}
+	c.stale.mu.Lock()
+	defer c.stale.mu.Unlock()
+	for _, field := range slices.Sorted(maps.Keys(c.stale.by)) {
+		r.Stale = append(r.Stale, report.Stale{Field: field, Requests: c.stale.by[field]})
+	}
 }
 
 // move moves the times of a request to when it is due, but for those within
@@ -103,13 +152,39 @@ func (c *changer) answered(step *follow.Step, response *send.Response, err error
 		step.Failed(c.target, response.Ended)
 		return
 	}
-	answer := recording.Response{
-		Status: response.Status, Headers: fieldLines(c.response.Head), Body: c.response.Body, BodySize: uint64(response.BodySize),
-	}
+	answer := c.answer(response.Status)
 	step.Answered(c.target, &c.reader, &answer, response.Ended)
 	if cap(c.response.Body) > http1.FreeBody && c.maxBody == 0 {
 		c.response.Body = nil
 	}
+}
+
+// answer returns the answer that was captured.
+func (c *changer) answer(status int) recording.Response {
+	return recording.Response{
+		Status: status, Headers: fieldLines(c.response.Head), Body: c.response.Body, BodySize: uint64(len(c.response.Body)),
+	}
+}
+
+// redirected takes an answer that leads elsewhere, and returns the fields that go
+// there with the cookies of the session.
+func (c *changer) redirected(from, to *url.URL, headers []byte) []byte {
+	if c.step == nil {
+		return headers
+	}
+	var others, had []byte
+	for name, value := range recording.EachField(headers) {
+		if bytes.EqualFold(name, []byte("Cookie")) {
+			had = append(append(had, value...), ';')
+			continue
+		}
+		others = http1.AppendField(others, name, value)
+	}
+	answer := c.answer(0)
+	if cookies := c.step.Redirected(c.target, &c.reader, &answer, from, to, string(had)); cookies != "" {
+		others = http1.AppendField(others, []byte("Cookie"), []byte(cookies))
+	}
+	return others
 }
 
 // moved returns a request with its times moved to one, valid until the next call.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -28,6 +29,7 @@ type conversing struct {
 	think    string
 
 	followed  *conversation.File // nil: conversations are not followed
+	ends      *conversation.Ends // of its sessions; nil: not known
 	notLinked []report.NotLinked
 	elsewhere []report.Elsewhere
 }
@@ -129,7 +131,10 @@ func (p *params) findThem(ctx context.Context, again *again, note func(error)) e
 	case stream != "":
 		return fmt.Errorf("--links auto cannot read %s twice: expected --links FILE, or a file", stream)
 	}
+	defer debug.FreeOSMemory() // or the run would come on top of what finding took
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	finder := conversation.NewFinder(p.sessions)
+	finder.Ending = true
 	err = again.each(ctx, func(r *recording.Request) error {
 		finder.Add(r)
 		return nil
@@ -144,7 +149,7 @@ func (p *params) findThem(ctx context.Context, again *again, note func(error)) e
 	if len(found.Links) == 0 {
 		note(errors.New("--links auto: nothing was found that requests have of earlier responses"))
 	}
-	p.followed = &found.File
+	p.followed, p.ends = &found.File, found.Ends
 	for i := range found.Few {
 		l := &found.Few[i]
 		p.notLinked = append(p.notLinked, report.NotLinked{Consumer: l.Consumer.String(), Producer: l.Producer.String(), Sessions: l.Sessions})
@@ -162,12 +167,25 @@ func (p *params) followIn(d *delivery, records *records, plan schedule.Schedule)
 	}
 	options := follow.Options{
 		Links: p.followed.Links, Targets: len(d.targets), Again: d.hidden,
-		Sessions: p.newSessions,
+		Sessions: p.newSessions, Address: d.address,
+	}
+	if p.ends != nil {
+		options.Last = func() bool { return p.ends.Last(records.number()) }
 	}
 	if p.think == thinkRecorded {
 		options.Pauses = float64(plan.Speed)
 	}
 	d.changing.follow, d.changing.pass = follow.New(options), records.round
+}
+
+// address returns what a target is told as its host, if that is not the recorded
+// one, and the path before those of requests.
+func (d *delivery) address(target int) (host, base string) {
+	to := &d.targets[target]
+	if host = d.rewriter.Host; d.options.TargetHost {
+		host = to.Host
+	}
+	return host, to.Base
 }
 
 // reportLinks adds to a report what became of each link.
@@ -181,6 +199,11 @@ func (p *params) reportLinks(d *delivery, r *report.Report, note func(error)) {
 				Consumer: c.Consumer.String(), Producer: c.Producer.String(),
 				Followed: c.Followed, Failed: c.Failed, Gone: c.Gone, Elsewhere: c.Elsewhere,
 			})
+		}
+	}
+	for i, t := range d.targets[:d.counted()] {
+		if n, first := d.changing.follow.Refused(i); n > 0 {
+			note(fmt.Errorf("%s: %d cookies are for other hosts, and were taken as a browser does, not at all: %s", t.Name, n, first))
 		}
 	}
 	r.NotLinked, r.Elsewhere = p.notLinked, p.elsewhere

@@ -185,6 +185,7 @@ func (p *params) tryRate(ctx context.Context, cmd *cobra.Command, args []string,
 		return nil, err
 	}
 	p.reportLinks(d, r, notes.note)
+	d.changing.report(r)
 	if err := compared.finish(ctx, d, r, cmd.OutOrStdout()); err != nil {
 		return nil, err
 	}

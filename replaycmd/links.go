@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -77,7 +78,9 @@ func (l *linking) run(cmd *cobra.Command, args []string) (int, error) {
 		return exitNotStarted, beforeStart(err)
 	}
 	defer records.Close()
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	finder := conversation.NewFinder(l.keys)
+	finder.Listing = l.file != ""
 	if err := l.each(ctx, records, func(r *recording.Request) error {
 		finder.Add(r)
 		return nil
@@ -129,7 +132,7 @@ func beyondBounds(left *conversation.Left) (warnings []error) {
 		{left.Endpoints, "requests are of endpoints beyond the first 2,000: their paths may have ids that are not recognized"},
 		{left.Slots, "values are at places beyond those that are kept of an endpoint"},
 		{left.Values, "values are beyond those that are kept of a session"},
-		{left.Sessions, "sessions were forgotten before the end, since too many others went on"},
+		{left.Sessions, "sessions were not looked into, or not as wholes, since too many went on at once"},
 		{left.Pairs, "pairs of places are beyond those that are counted"},
 		{left.Records, "records are not listed with their session: there are too many"},
 	} {

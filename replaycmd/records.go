@@ -23,6 +23,7 @@ type records struct {
 	filter   *source.Filter            // of the first round; nil for a URL
 	round    func() int                // how often they have begun again
 	files    []source.Input            // that are read
+	latest   *source.Filter            // of this round
 }
 
 // open opens what the arguments name and leaves out what isn't selected.
@@ -52,6 +53,7 @@ func (s *selection) open(ctx context.Context, args []string, stdin io.Reader, lo
 		}
 		note = func(error) {} // another round has the same to say
 		filter := s.filter(merge)
+		r.latest = filter
 		if r.filter == nil {
 			r.filter = filter
 		}
@@ -101,6 +103,10 @@ func (r *records) Close() error {
 	r.stop()
 	return r.Source.Close()
 }
+
+// number returns which one of its round the latest record is, of those that were
+// chosen but for --percent, from 1.
+func (r *records) number() int64 { return r.latest.Met() }
 
 // missing is an error if all was read and no record has one of the identifiers
 // that are asked for.

@@ -180,6 +180,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 		return exitIncomplete, err
 	}
 	p.reportLinks(d, r, notes.note)
+	d.changing.report(r)
 	errRun = errors.Join(errRun, compared.finish(ctx, d, r, cmd.OutOrStdout()))
 	r.Interrupted = interrupted.Err() != nil
 	if p.baseline != nil {

@@ -17,7 +17,8 @@ const (
 	maxEndpoints   = 2000
 	maxConsumers   = 128     // slots of an endpoint's requests
 	maxProducers   = 256     // slots of an endpoint's responses
-	maxEntries     = 1 << 20 // values that are kept of all sessions together; the sessions that were idle for longest go
+	maxEntries     = 1 << 18 // values that are kept of all sessions together
+	maxMet         = 1 << 15 // sessions that are known to have been met
 	maxNamed       = 1 << 18 // records that are listed with their sessions
 )
 
@@ -26,13 +27,20 @@ type Left struct {
 	Endpoints int64 // requests of endpoints beyond the first 2,000
 	Slots     int64 // values at places beyond the first 128 of an endpoint's requests and 256 of its responses
 	Values    int64 // values beyond those that are kept of a session
-	Sessions  int64 // sessions that went before the end, since too many others went on
+	Sessions  int64 // sessions that were not looked into, or not as wholes, since too many went on at once
 	Pairs     int64 // pairs of slots beyond the first 1,024 of a consumer, or 524,288 of all
 	Records   int64 // records that the file does not list with their session, beyond 262,144
 }
 
 // Finder finds links. Records are added in the order of their times, once.
 type Finder struct {
+	// Listing has the result list the records whose requests alone do not name
+	// their sessions. It is set before the first record.
+	Listing bool
+	// Ending has the result know which records are the last of their sessions. It
+	// is set before the first record.
+	Ending bool
+
 	sessions *Sessions // nil until the keys are chosen
 	sample   []*recording.Copy
 	held     int // bytes of the sample
@@ -46,6 +54,7 @@ type Finder struct {
 	consumers []*consumer // all of them
 	pairs     int         // of all consumers
 	live      live
+	met       recent[meeting]
 	result    Result
 }
 
@@ -53,8 +62,7 @@ type Finder struct {
 // are chosen among cookies and bearer tokens, by the first records.
 func NewFinder(keys []SessionKey) *Finder {
 	f := &Finder{endpoints: make(map[string]*slots)}
-	f.result.named = make(map[string]string)
-	f.live.left, f.live.most = &f.result.Left, maxEntries
+	f.live.left, f.live.most, f.met.most = &f.result.Left, maxEntries, maxMet
 	if len(keys) > 0 {
 		f.sessions = NewSessions(keys, nil)
 	} else {
@@ -102,13 +110,21 @@ func (f *Finder) find(q *recording.Request) {
 	if q.Response != nil {
 		f.result.Responses++
 	}
-	id, by := f.sessions.assign(q, f.ofRequest, f.ofResponse)
+	id, by := f.sessions.assign(q, 0, f.ofRequest, f.ofResponse)
 	if id == 0 {
 		f.result.Outside++
 		return
 	}
-	s := f.live.session(id)
-	f.enter(s, q, by)
+	if f.Ending {
+		if f.result.Ends == nil {
+			f.result.Ends = newEnds()
+		}
+		f.result.Ends.meet(id, f.result.Records)
+	}
+	s := f.session(id, f.enter(id, q, by))
+	if s == nil {
+		return
+	}
 	e := f.endpoint(q)
 	if e == nil {
 		f.result.Left.Endpoints++
@@ -135,31 +151,59 @@ func (f *Finder) find(q *recording.Request) {
 	f.live.trim()
 }
 
+// session returns a session, of which there may have been another record, nil if
+// it is not looked into.
+func (f *Finder) session(id SessionID, before meeting) *session {
+	s, isBack := f.live.session(id, before != meeting{})
+	switch {
+	case s != nil, before.lost:
+	case isBack:
+		f.met.put(id, meeting{counted: true, lost: true})
+		f.result.Left.Sessions += 1 + f.live.cameBack()
+	case before == meeting{}:
+		f.result.Left.Sessions++
+	}
+	return s
+}
+
 // enter counts a record of a session, and lists it if its request alone does not
-// name the session.
-func (f *Finder) enter(s *session, q *recording.Request, by naming) {
+// name the session. It returns what was known of the session.
+func (f *Finder) enter(id SessionID, q *recording.Request, by naming) (before meeting) {
+	is, _ := f.met.get(id)
 	if by == byItself { // it is outside, unless another record follows
 		f.result.Outside++
-		s.first = string(q.ID)
-		return
+		f.met.put(id, meeting{first: string(q.ID), met: true})
+		return is
 	}
-	if s.records++; s.records == 1 {
+	if !is.counted {
 		f.result.Sessions++
-		if s.first != "" {
+		if is.first != "" {
 			f.result.Outside--
-			f.list(s.first, s.id)
+			f.list(is.first, id)
 		}
+		f.met.put(id, meeting{counted: true})
 	}
 	if by == byAnswers {
-		f.list(string(q.ID), s.id)
+		f.list(string(q.ID), id)
 	}
+	return is
+}
+
+// meeting is what is kept of a session that was met lately.
+type meeting struct {
+	counted, lost bool   // it is counted; it went and came back
+	met           bool   // there was a record
+	first         string // the record before it was counted, that no key names
 }
 
 func (f *Finder) list(record string, id SessionID) {
 	switch {
-	case record == "":
-	case len(f.result.named) < maxNamed:
-		f.result.named[record] = id.String()
+	case record == "" || !f.Listing:
+	case len(f.result.File.Sessions) < maxNamed:
+		if f.result.File.Sessions == nil {
+			f.result.File.Sessions = make(map[string]string)
+		}
+		f.result.File.Sessions[record] = id.String()
 	default:
 		f.result.Left.Records++
 	}

@@ -38,6 +38,7 @@ func (c *tape) uuid() string {
 
 func (c *tape) find(keys ...SessionKey) *Result {
 	f := NewFinder(keys)
+	f.Listing, f.Ending = true, true
 	for _, q := range c.records {
 		f.Add(q)
 	}
@@ -264,23 +265,98 @@ func firstOf(t *testing.T, s *Sessions, q *recording.Request) string {
 	return session
 }
 
-// TestFindingIsBounded has more sessions than are kept, all of which go on.
+// TestFindingIsBounded has more sessions at once than values are kept of, all of
+// which go on: some are looked into as wholes, so that what they have in common is
+// found.
 func TestFindingIsBounded(t *testing.T) {
 	f := NewFinder([]SessionKey{byUser})
-	f.live.most = 2000
+	f.live.most = 20_000
 	c := newTape()
-	for i := range 1000 {
-		c.exchange("GET", fmt.Sprint("/a/", i), user(i%500), "", "", fmt.Sprintf(`{"id": "%s", "list": [%d, %d]}`, c.uuid(), i, 7*i))
+	const users = 2000
+	ids := make([]string, users)
+	for round := range 4 {
+		for i := range users {
+			if round == 0 {
+				ids[i] = fmt.Sprint(10_000 + c.random.IntN(90_000))
+				c.exchange("POST", "/carts", user(i), "", "", fmt.Sprintf(`{"cart": %s}`, ids[i]))
+				continue
+			}
+			c.exchange("GET", fmt.Sprintf("/carts/%s/%d", ids[i], round), user(i), "", "", fmt.Sprintf(`{"list": [%d, %d]}`, c.random.Uint32(), c.random.Uint32()))
+		}
 	}
+	most := 0
 	for _, q := range c.records {
 		f.Add(q)
+		most = max(most, f.live.entries)
 	}
 	entries := 0
 	for _, s := range f.live.sessions {
 		entries += s.entries()
 	}
-	if left := f.Result().Left.Sessions; entries != f.live.entries || entries > f.live.most || left < 500 {
-		t.Errorf("%d values are kept, counted are %d, the most are %d; %d sessions went", entries, f.live.entries, f.live.most, left)
+	r := f.Result()
+	if entries != f.live.entries || most > f.live.most+100 {
+		t.Errorf("%d values are kept, counted are %d, at most there were %d", entries, f.live.entries, most)
+	}
+	if r.Sessions != users || r.Left.Sessions < users/2 {
+		t.Errorf("%d sessions, %d are not looked into", r.Sessions, r.Left.Sessions)
+	}
+	hold(t, r, "GET /carts/*/* path 2 ← POST /carts json $.cart")
+}
+
+// TestSessionsThatHaveEndedAreNotMissed has many sessions, one after the other.
+func TestSessionsThatHaveEndedAreNotMissed(t *testing.T) {
+	f := NewFinder([]SessionKey{byUser})
+	f.live.most = 2000
+	c := newTape()
+	for i := range 500 {
+		id := c.uuid()
+		c.exchange("POST", "/carts", user(i), "", "", fmt.Sprintf(`{"cart": "%s"}`, id))
+		c.exchange("GET", "/carts/"+id, user(i), "", "", "")
+	}
+	for _, q := range c.records {
+		f.Add(q)
+	}
+	r := f.Result()
+	if r.Left != (Left{}) || r.Sessions != 500 || len(f.live.sessions) == 500 {
+		t.Errorf("left out is %+v of %d sessions; %d are kept", r.Left, r.Sessions, len(f.live.sessions))
+	}
+	if hold(t, r, "GET /carts/* path 2 ← POST /carts json $.cart"); len(r.Links) == 1 && r.Links[0].Sessions != 500 {
+		t.Errorf("it is of %d sessions", r.Links[0].Sessions)
+	}
+}
+
+func TestEndsOfSessions(t *testing.T) {
+	c := newTape()
+	for _, u := range []int{1, 2, 1, 3, 1, 2} {
+		c.exchange("GET", "/", user(u), "", "", "")
+	}
+	c.exchange("GET", "/", "", "", "", "")
+	r := c.find(byUser)
+	var last []int64
+	for n := range int64(10) {
+		if r.Ends.Last(n) {
+			last = append(last, n)
+		}
+	}
+	if want := []int64{4, 5, 6}; !slices.Equal(last, want) {
+		t.Errorf("the last ones are %v, want %v", last, want)
+	}
+	var none *Ends
+	if none.Last(1) {
+		t.Error("it is known without having been looked at")
+	}
+	// of more sessions than are remembered each has ended once
+	e := newEnds()
+	const sessions = 3*maxOpen + 7
+	for i := range int64(sessions) {
+		e.meet(SessionID(i+1), i+1)
+	}
+	e.meet(sessions, sessions+1)
+	e.finish()
+	for n := int64(1); n <= sessions+1; n++ {
+		if e.Last(n) != (n != sessions) {
+			t.Fatalf("record %d: %v", n, e.Last(n))
+		}
 	}
 }
 

@@ -17,12 +17,18 @@ const (
 	maxAtPlace = 64   // values at one place of a response
 )
 
-// live are the sessions of which values are kept.
+// live are the sessions of which values are kept. Those that were idle for
+// longest go when there is no more room, as most have ended. Where many of them
+// come back there are too many at once, and only every second one is looked
+// into, then every fourth: some sessions as wholes say more than parts of all.
 type live struct {
 	sessions map[SessionID]*session
 	idle     list.List // of *session, the longest idle first
 	entries  int       // values kept
 	most     int       // that may be kept
+	halved   int       // how often the sessions that are looked into were halved
+	went     int       // since then
+	back     int       // of these that came back
 	left     *Left
 }
 
@@ -31,8 +37,6 @@ type session struct {
 	id      SessionID
 	of      *live
 	element *list.Element
-	records int
-	first   string // the record before, that no key names
 
 	productions []production
 	index       map[*producer]int // of productions
@@ -57,39 +61,76 @@ type answer struct {
 	made  []production
 }
 
-// session returns the session. It is another one if it comes back after it went.
-func (l *live) session(id SessionID) *session {
+// How many sessions have to have gone, and which part of them has to come back,
+// before there are too many at once.
+const (
+	manyWent = 64
+	manyBack = 0.25
+)
+
+// session returns the session, nil if it is none that is looked into. One that
+// was met before and is not kept has come back without its beginning.
+func (l *live) session(id SessionID, metBefore bool) (s *session, isBack bool) {
 	if s := l.sessions[id]; s != nil {
 		l.idle.MoveToBack(s.element)
-		return s
+		return s, false
+	}
+	if metBefore || !l.looksInto(id) {
+		return nil, metBefore && l.looksInto(id)
 	}
 	if l.sessions == nil {
 		l.sessions = make(map[SessionID]*session)
 	}
-	s := &session{
+	s = &session{
 		id: id, of: l, index: make(map[*producer]int), had: make(map[uint64]struct{}),
 		asked: make(map[uint64]struct{}), met: make(map[*consumer]struct{}),
 	}
 	s.element = l.idle.PushBack(s)
 	l.sessions[id] = s
 	l.entries += s.entries()
-	return s
+	return s, false
 }
+
+// cameBack counts a session that went and came back, and returns how many are no
+// longer looked into for that.
+func (l *live) cameBack() (dropped int64) {
+	l.back++
+	if l.went < manyWent || float64(l.back) <= manyBack*float64(l.went) {
+		return 0
+	}
+	l.halved, l.went, l.back = min(l.halved+1, 32), 0, 0
+	for _, s := range l.sessions {
+		if !l.looksInto(s.id) {
+			l.forget(s)
+			dropped++
+		}
+	}
+	return dropped
+}
+
+// looksInto reports whether a session is one of those that are looked into.
+func (l *live) looksInto(id SessionID) bool { return uint64(id)&(1<<l.halved-1) == 0 }
 
 // trim forgets the sessions that were idle for longest, while too much is kept.
 func (l *live) trim() {
 	for l.entries > l.most && l.idle.Len() > 1 {
-		s := l.idle.Remove(l.idle.Front()).(*session)
-		delete(l.sessions, s.id)
-		l.entries -= s.entries()
-		s.productions, s.index, s.had, s.asked, s.met, s.answers = nil, nil, nil, nil, nil, nil
-		l.left.Sessions++
+		l.forget(l.idle.Front().Value.(*session))
+		l.went++
 	}
 }
 
-// entries returns how many values are kept, as live counts them.
+func (l *live) forget(s *session) {
+	l.idle.Remove(s.element)
+	delete(l.sessions, s.id)
+	l.entries -= s.entries()
+	s.productions, s.index, s.had, s.asked, s.met, s.answers = nil, nil, nil, nil, nil, nil
+}
+
+// entries returns how many values are kept, as live counts them. A session by
+// itself takes as much as some.
 func (s *session) entries() int {
-	n := len(s.had) + len(s.asked) + len(s.met) + 8
+	const itself = 32
+	n := len(s.had) + len(s.asked) + len(s.met) + itself
 	for _, p := range s.productions {
 		n += 8 + len(p.values)
 	}

@@ -27,6 +27,7 @@ type Reader struct {
 	scratch  []byte
 	path     []byte // within JSON
 	texts    []byte // of the items of a request
+	boundary []byte // between the parts of a form
 
 	names      map[string]string
 	fieldNames map[string]string // as they were sent, to the one form
@@ -65,6 +66,8 @@ func (r *Reader) Request(q *recording.Request, visit func(p Place, value []byte)
 		r.json(body)
 	case strings.HasPrefix(kind, "application/x-www-form-urlencoded"):
 		r.parameters(body, Form)
+	case strings.HasPrefix(kind, "multipart/form-data"):
+		r.parts(body, r.boundary)
 	}
 }
 
@@ -169,6 +172,7 @@ func (r *Reader) fields(headers []byte, field func(name string, value []byte)) (
 		switch known {
 		case "Content-Type":
 			kind = strings.ToLower(string(value))
+			r.boundary = parameterOf(value, "boundary")
 		case "Content-Encoding":
 			codings = append(append(codings, value...), ',')
 		}

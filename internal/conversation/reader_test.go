@@ -45,6 +45,14 @@ func TestValuesOfRequests(t *testing.T) {
 		{uri: "/", headers: "Content-Type: application/x-www-form-urlencoded\n", body: "csrf=a%2Bb&q=r", want: []string{
 			"header Content-Type = application/x-www-form-urlencoded", "form csrf = a+b", "form q = r",
 		}},
+		{uri: "/", headers: "Content-Type: multipart/form-data; boundary=\"Xy\"\n", body: "--Xy\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\na+b\r\n" +
+			"--Xy\r\ncontent-disposition: form-data; name=\"f\"; filename=\"a;name=csrf\"\r\nContent-Type: text/plain\r\n\r\nx\r\n" +
+			"--Xy\r\nContent-Disposition: form-data; name=to\r\nX: y\r\n\r\nme\r\n--Xy--\r\n", want: []string{
+			`header Content-Type = multipart/form-data; boundary="Xy"`, "form csrf = a+b", "form to = me",
+		}},
+		{uri: "/", headers: "Content-Type: multipart/form-data; boundary=Xy\n", body: "--Xy\r\nContent-Disposition: form-data; name=a\r\n\r\ncut", want: []string{
+			"header Content-Type = multipart/form-data; boundary=Xy",
+		}},
 		{uri: "/", body: ` {"a": {"b c": ["x\/y", {"1234": -1.5e3}]}, "t": true, "n": null, "z": 0}`, want: []string{
 			"json $.a['b c'][*] = x/y", "json $.a['b c'][*][*] = -1.5e3", "json $.z = 0",
 		}},

@@ -25,8 +25,8 @@ type Result struct {
 	// response, and Outside how many belong to no session.
 	Records, Responses, Outside int64
 
-	// Sessions is how many sessions there were. One that went and came back
-	// counts again.
+	// Sessions is how many sessions there were. One counts again that comes back
+	// after 16,384 others.
 	Sessions int64
 
 	// Few are pairs that too few sessions have to be links: their values are so
@@ -41,7 +41,8 @@ type Result struct {
 	// Left is what was left out.
 	Left Left
 
-	named map[string]string
+	// Ends are the last records of sessions, if the finder was to know them.
+	Ends *Ends
 }
 
 // Elsewhere is a consumer whose values appeared in no response.
@@ -58,8 +59,12 @@ func (f *Finder) Result() *Result {
 	if f.sessions == nil {
 		f.choose()
 	}
-	r := &f.result
-	r.Session, r.Links, r.File.Sessions = f.sessions.keys, []Link{}, r.named
+	r := new(Result) // which keeps nothing else of the finder
+	*r = f.result
+	r.Session, r.Links = f.sessions.keys, []Link{}
+	if r.Ends != nil {
+		r.Ends.finish()
+	}
 	for _, c := range f.consumers {
 		links, few := c.links()
 		r.Links = append(r.Links, links...)

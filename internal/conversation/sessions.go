@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -19,9 +20,19 @@ type SessionID uint64
 // String returns the text.
 func (id SessionID) String() string { return fmt.Sprintf("%016x", uint64(id)) }
 
-// maxAliases bounds the keys that are remembered beside those that name a
-// session by themselves, and the tokens that responses have. The oldest go.
-const maxAliases = 1 << 17
+// Bounds of what is remembered. The oldest go.
+const (
+	maxAliases = 1 << 15 // keys beside those that name a session by themselves
+	maxOffered = 1 << 17 // tokens that responses have, before a request has them
+)
+
+// sessionOf returns the session that text names, which may have been edited.
+func sessionOf(text string) SessionID {
+	if id, err := strconv.ParseUint(text, 16, 64); err == nil && len(text) == 16 && id != 0 {
+		return SessionID(id)
+	}
+	return SessionID(max(xxhash.Sum64String(text), 1))
+}
 
 // Sessions assigns records to sessions, in the order of their times. A key names
 // its session by itself; what is remembered are the keys that responses hand out
@@ -30,9 +41,9 @@ type Sessions struct {
 	keys    []SessionKey
 	known   map[string]string // by record, from a file
 	reader  Reader
-	aliases recent // of a key, to the session
-	offered recent // of a token in a response, to the session, if it is one session's
-	records uint64 // that got a session of their own
+	aliases recent[SessionID] // of a key, to the session
+	offered recent[SessionID] // of a token in a response, to the session, if it is one session's
+	records uint64            // that got a session of their own
 
 	ofRequest, ofResponse []item
 }
@@ -40,19 +51,22 @@ type Sessions struct {
 // NewSessions returns what assigns records by these keys, the most telling
 // first. Records in known have the session that it says.
 func NewSessions(keys []SessionKey, known map[string]string) *Sessions {
-	return &Sessions{keys: keys, known: known}
+	s := &Sessions{keys: keys, known: known}
+	s.aliases.most, s.offered.most = maxAliases, maxOffered
+	return s
 }
 
 // Of returns the session of the next record, by its request, or by what its
 // response hands out if the request has no key. The second result is false if it
 // has none.
 func (s *Sessions) Of(q *recording.Request) (session string, ok bool) {
-	if session, ok := s.known[string(q.ID)]; ok {
-		return session, true
-	}
 	s.ofRequest = s.reader.requestItems(s.ofRequest[:0], q)
 	s.ofResponse = s.reader.responseItems(s.ofResponse[:0], q.Response)
-	id, _ := s.assign(q, s.ofRequest, s.ofResponse)
+	var said SessionID
+	if session, ok := s.known[string(q.ID)]; ok {
+		said = sessionOf(session)
+	}
+	id, _ := s.assign(q, said, s.ofRequest, s.ofResponse)
 	return id.String(), id != 0
 }
 
@@ -66,8 +80,9 @@ const (
 )
 
 // assign returns the session of a record of which the values are known, and what
-// names it.
-func (s *Sessions) assign(q *recording.Request, ofRequest, ofResponse []item) (id SessionID, by naming) {
+// names it. It is the one that is said, unless that is 0.
+func (s *Sessions) assign(q *recording.Request, said SessionID, ofRequest, ofResponse []item) (id SessionID, by naming) {
+	id = said
 	var own SessionID // what the first key names
 	for _, key := range s.keys {
 		named := key.ofRequest(q, ofRequest)
@@ -89,7 +104,7 @@ func (s *Sessions) assign(q *recording.Request, ofRequest, ofResponse []item) (i
 		case id == 0:
 			id = named
 		}
-		if is != id && !known && named != id {
+		if named != id && (!known || is != id && said != 0) {
 			s.aliases.put(named, id)
 		}
 	}
@@ -193,12 +208,14 @@ func (k SessionKey) name64(value uint64) SessionID {
 	return SessionID(max(hash^hash>>29, 1))
 }
 
-// recent remembers the keys that were put or asked for lately.
-type recent struct {
-	young, old map[SessionID]SessionID
+// recent remembers what was put or asked for lately: at least half as much as it
+// may at most.
+type recent[V any] struct {
+	most       int
+	young, old map[SessionID]V
 }
 
-func (r *recent) get(key SessionID) (SessionID, bool) {
+func (r *recent[V]) get(key SessionID) (V, bool) {
 	if is, ok := r.young[key]; ok {
 		return is, true
 	}
@@ -209,9 +226,9 @@ func (r *recent) get(key SessionID) (SessionID, bool) {
 	return is, ok
 }
 
-func (r *recent) put(key, is SessionID) {
-	if r.young == nil || len(r.young) >= maxAliases/2 {
-		r.old, r.young = r.young, make(map[SessionID]SessionID)
+func (r *recent[V]) put(key SessionID, is V) {
+	if r.young == nil || len(r.young) >= r.most/2 {
+		r.old, r.young = r.young, make(map[SessionID]V)
 	}
 	r.young[key] = is
 }

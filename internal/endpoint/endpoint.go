@@ -56,23 +56,6 @@ func AppendTemplate(dst, target []byte) []byte {
 	}
 }
 
-// IsIdentifier reports whether a name looks like one of many: a number, a
-// UUID, or 16 and more hexadecimal digits.
-func IsIdentifier[T []byte | string](name T) bool {
-	digits, hex := 0, 0
-	for i := range len(name) {
-		switch c := name[i]; {
-		case c >= '0' && c <= '9':
-			digits++
-		case c >= 'a' && c <= 'f', c >= 'A' && c <= 'F', c == '-':
-			hex++
-		default:
-			return false
-		}
-	}
-	return digits > 0 && (hex == 0 || digits+hex >= 16)
-}
-
 // maxQuery bounds the bodies that are looked at for an operation.
 const maxQuery = 1 << 20
 

@@ -32,13 +32,15 @@ type Draft struct {
 	known    bool   // content is what the body says
 	rewrote  bool   // content was changed
 	changed  bool
+	recorded []byte   // the body as it was recorded
+	stale    []string // fields that have a digest of it, or sign it
 	unpacker coding.Unpacker
 }
 
 // Begin takes a request, which stays as it is.
 func (d *Draft) Begin(r *recording.Request) {
 	d.request = *r
-	d.encoding, d.kind = "", ""
+	d.encoding, d.kind, d.recorded, d.stale = "", "", r.Body, nil
 	d.content, d.known, d.rewrote, d.changed = nil, false, false, false
 	for name, value := range recording.EachField(r.Headers) {
 		switch {
@@ -56,10 +58,12 @@ var contentEncoding, contentType = []byte("Content-Encoding"), []byte("Content-T
 // Request returns the request as it is, which is valid until Begin.
 func (d *Draft) Request() *recording.Request {
 	if d.rewrote {
+		d.rewrote = false
 		if packed, ok := pack(d.content, d.encoding); ok {
 			d.request.Body, d.request.BodySize = packed, uint64(len(packed))
+			d.stale = nil
+			d.renewDigests(d.recorded, packed)
 		}
-		d.rewrote = false
 	}
 	return &d.request
 }
@@ -133,29 +137,37 @@ func pack(content []byte, encoding string) ([]byte, bool) {
 // change, which returns the value that it is to have, and false to leave the
 // field out.
 func (d *Draft) Fields(change func(name, value []byte) (changed []byte, keep bool)) {
-	same := true
-	for name, value := range recording.EachField(d.request.Headers) {
+	fields := d.request.Headers
+	var out []byte
+	same, n := true, 0
+	for name, value := range recording.EachField(fields) {
+		changed, keep := value, true
 		if isMessages(name) {
-			changed, keep := change(name, value)
-			if same = keep && bytes.Equal(changed, value); !same {
-				break
-			}
+			changed, keep = change(name, value)
 		}
-	}
-	if same {
-		return
-	}
-	out := make([]byte, 0, len(d.request.Headers)+256)
-	for name, value := range recording.EachField(d.request.Headers) {
-		keep := true
-		if isMessages(name) {
-			value, keep = change(name, value)
+		if same && (!keep || !bytes.Equal(changed, value)) {
+			same = false
+			out = appendFields(make([]byte, 0, len(fields)+256), fields, n)
 		}
-		if keep {
-			out = http1.AppendField(out, name, value)
+		if !same && keep {
+			out = http1.AppendField(out, name, changed)
 		}
+		n++
 	}
-	d.request.Headers, d.changed = out, true
+	if !same {
+		d.request.Headers, d.changed = out, true
+	}
+}
+
+// appendFields appends the first n fields.
+func appendFields(out, fields []byte, n int) []byte {
+	for name, value := range recording.EachField(fields) {
+		if n--; n < 0 {
+			break
+		}
+		out = http1.AppendField(out, name, value)
+	}
+	return out
 }
 
 // isMessages reports whether a field belongs to the message, not to the

@@ -55,7 +55,12 @@ func (s *Step) Change(d *edit.Draft, target int) {
 	}
 	d.Replace(everywhere)
 	if s.session != nil {
-		s.changeCookies(d, s.session.jars[target])
+		if path := pathOf(d.Target()); path != s.origin.path {
+			s.mu.Lock()
+			s.at[target].path = path
+			s.mu.Unlock()
+		}
+		s.changeCookies(d, target)
 	}
 	d.Field("Idempotency-Key", func(value string) (string, bool) { return s.run.idempotencyKey(value, s.pass, target), true })
 }
@@ -91,24 +96,28 @@ func change(d *edit.Draft, at conversation.Place, old, value string) {
 }
 
 // changeCookies has the cookies go that the jar has, of those that the recording
-// sends. One that the target has taken back goes no more.
-func (s *Step) changeCookies(d *edit.Draft, j *jar) {
+// sends. One that the target has taken back, or that is not for this request,
+// goes no more.
+func (s *Step) changeCookies(d *edit.Draft, target int) {
 	if len(s.jarred) == 0 {
 		return
 	}
-	now := time.Now()
+	now, o := time.Now(), s.originAt(target)
+	numbers := make(map[string]int) // of those of one name
 	d.Cookies(func(name, value string) (string, bool) {
 		if !s.jarred[name] {
 			return value, true
 		}
-		live, known, sent := j.get(name, now)
+		sent, known := s.session.jars[target].of(name, o, now)
+		n := numbers[name]
+		numbers[name]++
 		switch {
 		case !known:
 			return value, true
-		case !sent:
+		case n >= len(sent):
 			return "", false
 		}
-		return live, true
+		return sent[n].value, true
 	})
 }
 

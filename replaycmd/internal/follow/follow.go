@@ -19,10 +19,11 @@ import (
 
 // Bounds of what is kept.
 const (
-	maxSessions = 10_000 // those that were idle for longest go first
-	maxSecrets  = 64     // long values of a session, looked for in its requests
-	maxKnown    = 1024   // values of a session in all
-	maxCookies  = 128    // of a session
+	maxSessions = 10_000   // those that were idle for longest go first
+	maxBytes    = 64 << 20 // of all sessions together, roughly; the same
+	maxSecrets  = 64       // long values of a session, looked for in its requests
+	maxKnown    = 1024     // values of a session in all
+	maxCookies  = 128      // of a session
 )
 
 // Sessions assigns records to sessions, in the order of their times.
@@ -35,7 +36,13 @@ type Sessions interface {
 type Options struct {
 	Links    []conversation.Link
 	Sessions func() Sessions // called for each pass through the recording
-	Targets  int
+	// Last reports whether the record that Next gets is known to be the last of
+	// its session, unless it is nil. What is kept of the session goes then.
+	Last func() bool
+	// Address returns what a target is told as its host, if that is not the recorded
+	// one, and the path before those of requests, unless it is nil.
+	Address func(target int) (host, base string)
+	Targets int
 	// Again is how many of the targets, at the end, are others once more. What is
 	// to be done once, they are asked to do a second time.
 	Again int
@@ -52,6 +59,7 @@ type Conversations struct {
 	consumers map[string][]int // links, by endpoint
 	producers map[string][]int
 	seed      string
+	refused   []refused // by target
 
 	// The rest belongs to Session and Next.
 	sessions Sessions
@@ -72,12 +80,19 @@ type linkCounts struct {
 	targets   []struct{ followed, failed, gone atomic.Int64 }
 }
 
+// refused counts the cookies of a target that no browser would have taken.
+type refused struct {
+	n     atomic.Int64
+	first atomic.Pointer[string]
+}
+
 // New returns conversations that begin.
 func New(o Options) *Conversations {
 	c := &Conversations{
 		options: o, consumers: make(map[string][]int), producers: make(map[string][]int), seed: rand.Text(), sessions: o.Sessions(),
+		refused: make([]refused, o.Targets),
 	}
-	c.table.most = maxSessions
+	c.table.most, c.table.mostBytes = maxSessions, maxBytes
 	c.links = make([]linkCounts, len(o.Links))
 	for i, link := range o.Links {
 		l := &c.links[i]
@@ -126,6 +141,16 @@ func (c *Conversations) Session(r *recording.Request, pass int) (session string,
 	return c.session, c.known
 }
 
+// Refused returns how many cookies of a target no browser would have taken, and
+// why the first.
+func (c *Conversations) Refused(target int) (n int64, first string) {
+	t := &c.refused[target]
+	if why := t.first.Load(); why != nil {
+		first = *why
+	}
+	return t.n.Load(), first
+}
+
 // Next returns the step of the next record, in the order of their times. A pass
 // is how often the recording has begun again; its sessions are new ones.
 func (c *Conversations) Next(r *recording.Request, pass int) *Step {
@@ -138,13 +163,15 @@ func (c *Conversations) Next(r *recording.Request, pass int) *Step {
 	if !ok {
 		return step
 	}
-	step.session = c.table.get(key, c.options.Targets)
+	step.session, step.origin = c.table.get(key, c.options.Targets), originOf(r)
+	step.origin.secure = step.origin.secure || step.session.secure
 	step.at, step.left = make([]outcome, c.options.Targets), c.options.Targets
 	c.name = endpoint.AppendName(c.name[:0], r.Method, r.URI, r.Body)
 	c.draft.Begin(r)
 	step.consume(r, c.consumers[string(c.name)])
 	step.useCookies()
 	step.produce(r, c.producers[string(c.name)])
+	c.table.settle(key, c.options.Last != nil && c.options.Last())
 	return step
 }
 

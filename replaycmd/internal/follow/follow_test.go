@@ -191,6 +191,50 @@ func TestPausesCountFromTheAnswer(t *testing.T) {
 	}
 }
 
+// What is kept of a session goes with its last record; what is on its way has what
+// it needs.
+func TestSessionsThatHaveEndedGo(t *testing.T) {
+	n := 0
+	c := conversationsOf(t, Options{Last: func() bool { n++; return n%2 == 0 }}, "GET /carts/*: path 2 <- POST /carts: json $.cart")
+	for i := range 100 {
+		user := fmt.Sprint(i)
+		first := c.Next(exchange(10*i, user, "POST", "/carts", "", "", "", `{"cart":1001}`), 0)
+		if len(c.table.byKey) != 1 || c.table.bytes == 0 {
+			t.Fatalf("%d sessions of %d bytes are kept", len(c.table.byKey), c.table.bytes)
+		}
+		get := exchange(10*i+5, user, "GET", "/carts/1001", "", "", "", "")
+		step := c.Next(get, 0)
+		if len(c.table.byKey) != 0 || c.table.bytes != 0 || c.table.recent.Len() != 0 {
+			t.Fatalf("%d sessions of %d bytes are kept behind the last record", len(c.table.byKey), c.table.bytes)
+		}
+		answer(first, 0, 200, "", `{"cart":7001}`)
+		if got := changed(step, get, 0); string(got.URI) != "/carts/7001" {
+			t.Fatalf("got %s", got.URI)
+		}
+	}
+	if c.Forgotten() != 0 {
+		t.Errorf("%d were forgotten", c.Forgotten())
+	}
+}
+
+// Sessions take so many bytes at most, and of the values of a target as many as
+// the recording had.
+func TestBytesAreBounded(t *testing.T) {
+	c := conversationsOf(t, Options{}, "GET /carts/*: path 2 <- POST /carts: json $.carts[*]")
+	c.table.mostBytes = 100_000
+	var last *Step
+	for i := range 100 {
+		last = c.Next(exchange(i, fmt.Sprint(i), "POST", "/carts", "", "", "", fmt.Sprintf(`{"carts":["%0100d", "%0100d"]}`, i, i+1)), 0)
+	}
+	if kept := len(c.table.byKey); c.table.bytes > 100_000 || kept < 5 || c.Forgotten() != int64(100-kept) {
+		t.Errorf("%d sessions of %d bytes are kept, %d were forgotten", kept, c.table.bytes, c.Forgotten())
+	}
+	answer(last, 0, 200, "", `{"carts":[1, 2, 3, 4, 5]}`)
+	if values := last.at[0].values; len(values) != 1 || len(values[0]) != 2 {
+		t.Errorf("kept of the target are %q", values)
+	}
+}
+
 // Without recorded answers the latest request counts.
 func TestRecordingsWithoutAnswers(t *testing.T) {
 	c := conversationsOf(t, Options{}, "GET /carts/*: path 2 <- POST /carts: json $.cart")
@@ -215,8 +259,8 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		c.Next(exchange(i, "me", "POST", "/carts", fmt.Sprintf("Cookie: c%d=1\r\n", i), "", fmt.Sprintf("Set-Cookie: c%d=1\r\n", i), fmt.Sprintf(`{"cart":"%020d"}`, i)), 0)
 	}
 	for _, e := range c.table.byKey {
-		if s := e.Value.(*entry).session; len(s.known) > maxKnown || len(s.secrets) > maxSecrets || len(s.cookies) > maxCookies {
-			t.Errorf("a session has %d values, %d long ones and %d cookies", len(s.known), len(s.secrets), len(s.cookies))
+		if s := e.Value.(*entry).session; len(s.known) > maxKnown || len(s.secrets) > maxSecrets || len(s.recorded.cookies) > maxCookies {
+			t.Errorf("a session has %d values, %d long ones and %d cookies", len(s.known), len(s.secrets), len(s.recorded.cookies))
 		}
 	}
 	// another pass has other sessions

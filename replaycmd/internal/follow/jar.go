@@ -4,91 +4,145 @@
 package follow
 
 import (
-	"bytes"
-	"strconv"
+	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"golang.org/x/net/publicsuffix"
 )
 
-// jar has the cookies that one target has handed out to one session, by name.
+// jar has the cookies that were handed out to one session, by the rules of
+// RFC 6265: by the recorded answers, or by those of one target.
 type jar struct {
 	mu      sync.Mutex
-	cookies map[string]cookie
+	cookies []cookie // in the order in which they came first
 }
 
+// cookie is one that was set, or taken back.
 type cookie struct {
-	value   string
-	expires time.Time // zero: with the session
-	gone    bool      // it was taken back
+	name, value  string
+	domain, path string
+	hostOnly     bool // it is not for hosts below the domain
+	secure       bool
+	expires      time.Time // zero: with the session
+	gone         bool      // it was taken back
+	from         *Step     // whose recorded answer has set it; nil in the jars of targets
 }
 
-func newJar() *jar { return &jar{cookies: make(map[string]cookie)} }
+// origin is where a request goes, by which it is decided which cookies it has.
+type origin struct {
+	host   string // as it was recorded, in lower case and without a port
+	sent   string // as the target is told, if that is another one
+	path   string
+	secure bool
+}
 
-// take takes the cookies that an answer sets.
-func (j *jar) take(headers []byte, now time.Time) {
+// take takes the cookies that the answer to a request sets, and returns those
+// that no browser would have taken.
+func (j *jar) take(headers []byte, o origin, now time.Time, from *Step) (refused []cookie) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for name, c := range setCookies(headers, now) {
-		if _, known := j.cookies[name]; known || len(j.cookies) < maxCookies {
-			j.cookies[name] = c
+	for c := range setCookies(headers, now) {
+		c.from = from
+		if !c.place(o) || len(c.name)+len(c.value) > maxCookie {
+			refused = append(refused, c)
+			c = cookie{name: c.name, gone: true}
+		}
+		same := slices.IndexFunc(j.cookies, func(other cookie) bool {
+			return other.name == c.name && other.domain == c.domain && other.path == c.path
+		})
+		switch {
+		case same >= 0:
+			j.cookies[same] = c
+		case len(j.cookies) < maxCookies:
+			j.cookies = append(j.cookies, c)
+		default:
+			j.cookies = append(slices.Delete(j.cookies, 0, 1), c)
 		}
 	}
+	return refused
 }
 
-// get returns a cookie, and whether it was ever set and is to be sent.
-func (j *jar) get(name string, now time.Time) (value string, known, sent bool) {
+// place completes domain and path of a cookie, and reports whether a browser
+// takes it.
+func (c *cookie) place(o origin) bool {
+	if !strings.HasPrefix(c.path, "/") { // the folder of what was asked for
+		c.path = o.path[:max(1, strings.LastIndexByte(o.path, '/'))]
+	}
+	switch {
+	case c.domain == "", c.domain == o.host:
+		c.hostOnly = c.domain == "" || isAlone(c.domain)
+		c.domain = o.host
+		return true
+	case c.domain == o.sent && o.sent != "":
+		c.hostOnly = isAlone(c.domain)
+		return true
+	}
+	return !isAlone(c.domain) && (isWithin(o.host, c.domain) || isWithin(o.sent, c.domain))
+}
+
+// isAlone reports whether a domain has no hosts of the same owner below it: an
+// address, or one below which anybody may have a domain.
+func isAlone(domain string) bool {
+	if _, err := netip.ParseAddr(strings.Trim(domain, "[]")); err == nil {
+		return true
+	}
+	suffix, _ := publicsuffix.PublicSuffix(domain)
+	return suffix == domain
+}
+
+func isWithin(host, domain string) bool {
+	return host == domain || strings.HasSuffix(host, "."+domain)
+}
+
+// isFor reports whether a cookie goes with a request.
+func (c *cookie) isFor(o origin, now time.Time) bool {
+	switch {
+	case c.gone, !c.expires.IsZero() && !now.Before(c.expires), c.secure && !o.secure:
+		return false
+	case c.hostOnly && c.domain != o.host && c.domain != o.sent:
+		return false
+	case !isWithin(o.host, c.domain) && !isWithin(o.sent, c.domain):
+		return false
+	}
+	rest, ok := strings.CutPrefix(o.path, c.path)
+	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(c.path, "/"))
+}
+
+// of returns the cookies of a name that go with a request, the one with the
+// longest path first, and whether any was ever set.
+func (j *jar) of(name string, o origin, now time.Time) (sent []cookie, known bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	c, known := j.cookies[name]
-	return c.value, known, known && !c.gone && (c.expires.IsZero() || now.Before(c.expires))
-}
-
-// setCookies returns the cookies that the Set-Cookie fields of an answer set, by
-// name.
-func setCookies(headers []byte, now time.Time) map[string]cookie {
-	var all map[string]cookie
-	for field, value := range recording.EachField(headers) {
-		if len(field) != len("Set-Cookie") || !strings.EqualFold(string(field), "Set-Cookie") {
+	for i := range j.cookies {
+		c := &j.cookies[i]
+		if c.name != name {
 			continue
 		}
-		pair, attributes, _ := bytes.Cut(value, []byte(";"))
-		name, said, ok := bytes.Cut(bytes.TrimSpace(pair), []byte("="))
-		if !ok || len(name) == 0 {
-			continue
+		known = true
+		if c.isFor(o, now) {
+			sent = append(sent, *c)
 		}
-		c := cookie{value: string(said)}
-		c.attributes(string(attributes), now)
-		if all == nil {
-			all = make(map[string]cookie)
-		}
-		all[string(bytes.TrimSpace(name))] = c
 	}
-	return all
+	sortByPath(sent)
+	return sent, known
 }
 
-// attributes reads until when a cookie is to be sent. Max-Age counts before
-// Expires (RFC 6265, section 5.3).
-func (c *cookie) attributes(text string, now time.Time) {
-	aged := false
-	for attribute := range strings.SplitSeq(text, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(attribute), "=")
-		switch strings.ToLower(name) {
-		case "max-age":
-			seconds, err := strconv.ParseInt(value, 10, 32)
-			if err != nil {
-				continue
-			}
-			aged = true
-			c.expires, c.gone = now.Add(time.Duration(seconds)*time.Second), seconds <= 0
-		case "expires":
-			for _, layout := range []string{time.RFC1123, "Mon, 02-Jan-2006 15:04:05 MST", time.RFC850, time.ANSIC} {
-				if at, err := time.Parse(layout, value); err == nil && !aged {
-					c.expires, c.gone = at, !now.Before(at)
-				}
-			}
+// all returns the cookies that go with a request.
+func (j *jar) all(o origin, now time.Time) (sent []cookie) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := range j.cookies {
+		if j.cookies[i].isFor(o, now) {
+			sent = append(sent, j.cookies[i])
 		}
 	}
+	sortByPath(sent)
+	return sent
+}
+
+func sortByPath(cookies []cookie) {
+	slices.SortStableFunc(cookies, func(a, b cookie) int { return len(b.path) - len(a.path) })
 }

@@ -30,13 +30,23 @@ type valued struct {
 
 // session is what the recording has said of a session so far.
 type session struct {
-	known   map[valued][]source // the last two answers that had it
-	order   []valued            // of known, the oldest first
-	latest  map[conversation.Slot]source
-	secrets []secret
-	cookies map[string]recordedCookie
-	jars    []*jar // what each target has handed out
+	known    map[valued][]source // the last two answers that had it
+	order    []valued            // of known, the oldest first
+	latest   map[conversation.Slot]source
+	secrets  []secret
+	recorded *jar   // what the recorded answers have handed out
+	jars     []*jar // what each target has handed out
+	secure   bool   // cookies came that are not for plain HTTP
+	bytes    int    // that it takes, roughly, with what targets have answered
 }
+
+// Roughly what is kept beside the bytes of a value, with what targets have
+// answered in its place.
+const (
+	valueBytes  = 512
+	secretBytes = 1024
+	formBytes   = 8 // times the bytes of a long value, in the forms in which it is looked for
+)
 
 // secret is a long value that may stand anywhere.
 type secret struct {
@@ -45,16 +55,10 @@ type secret struct {
 	link int
 }
 
-// recordedCookie is what a recorded answer has handed out last.
-type recordedCookie struct {
-	value string
-	step  *Step
-}
-
 func newSession(targets int) *session {
-	s := &session{known: make(map[valued][]source), latest: make(map[conversation.Slot]source), cookies: make(map[string]recordedCookie)}
+	s := &session{known: make(map[valued][]source), latest: make(map[conversation.Slot]source), recorded: new(jar), bytes: secretBytes}
 	for range targets {
-		s.jars = append(s.jars, newJar())
+		s.jars = append(s.jars, new(jar))
 	}
 	return s
 }
@@ -64,10 +68,12 @@ func (s *session) add(link int, v valued, from source) {
 	all, old := s.known[v]
 	if !old {
 		if len(s.order) == maxKnown {
+			s.bytes -= valueBytes + 2*len(s.order[0].value)
 			delete(s.known, s.order[0])
 			s.order = s.order[1:]
 		}
 		s.order = append(s.order, v)
+		s.bytes += valueBytes + 2*len(v.value)
 	}
 	if len(all) == 2 {
 		all = all[1:]
@@ -83,9 +89,11 @@ func (s *session) add(link int, v valued, from source) {
 		}
 	}
 	if len(s.secrets) == maxSecrets {
-		s.secrets = s.secrets[1:]
+		s.bytes -= secretBytes + formBytes*len(s.secrets[0].Value)
+		s.secrets = slices.Delete(s.secrets, 0, 1)
 	}
 	s.secrets = append(s.secrets, secret{edit.NewSecret(v.value), from, link})
+	s.bytes += secretBytes + formBytes*len(v.value)
 }
 
 // find returns the latest answer that had a value when a request began that was
@@ -101,15 +109,17 @@ func (s *session) find(v valued, began int64) (source, bool) {
 
 // table has the sessions that go on.
 type table struct {
-	most      int
-	byKey     map[string]*list.Element
-	recent    list.List // of *entry, the one used last in front
-	forgotten atomic.Int64
+	most, mostBytes int
+	byKey           map[string]*list.Element
+	recent          list.List // of *entry, the one used last in front
+	bytes           int       // of all sessions
+	forgotten       atomic.Int64
 }
 
 type entry struct {
 	key     string
 	session *session
+	bytes   int // of it that are counted in the table
 }
 
 // get returns the session of a key, a new one if there is none.
@@ -121,18 +131,36 @@ func (t *table) get(key string, targets int) *session {
 	if t.byKey == nil {
 		t.byKey = make(map[string]*list.Element)
 	}
-	if len(t.byKey) == t.most {
-		last := t.recent.Back()
-		delete(t.byKey, last.Value.(*entry).key)
-		t.recent.Remove(last)
-		t.forgotten.Add(1)
-	}
 	s := newSession(targets)
-	t.byKey[key] = t.recent.PushFront(&entry{key, s})
+	t.byKey[key] = t.recent.PushFront(&entry{key: key, session: s})
 	return s
 }
 
+// settle counts what a session takes now, and forgets those that were idle for
+// longest while all take too much. One that has ended goes at once; what its
+// requests on the way need they have.
+func (t *table) settle(key string, ended bool) {
+	e := t.byKey[key]
+	if ended {
+		t.remove(e)
+		return
+	}
+	is := e.Value.(*entry)
+	t.bytes += is.session.bytes - is.bytes
+	is.bytes = is.session.bytes
+	for len(t.byKey) > t.most || t.bytes > t.mostBytes && len(t.byKey) > 1 {
+		t.remove(t.recent.Back())
+		t.forgotten.Add(1)
+	}
+}
+
+func (t *table) remove(e *list.Element) {
+	is := t.recent.Remove(e).(*entry)
+	delete(t.byKey, is.key)
+	t.bytes -= is.bytes
+}
+
 func (t *table) clear() {
-	t.byKey = nil
+	t.byKey, t.bytes = nil, 0
 	t.recent.Init()
 }

@@ -4,6 +4,7 @@
 package follow
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -22,9 +23,11 @@ type Step struct {
 	ended    int64 // when its answer was there; 0: not known
 	status   int   // of the recorded answer; 0: there is none
 
+	origin   origin
 	needs    []need
 	jarred   map[string]bool // cookies that go as the jar has them
 	products []conversation.Place
+	counts   []int   // values of the recorded answer at each of them
 	users    []*Step // the last ones that have a value of its answer, while records are read
 
 	mu   sync.Mutex
@@ -49,6 +52,9 @@ type outcome struct {
 	status  int
 	ended   time.Time
 	waiting []func()
+	path    string     // of the request that was sent
+	final   *origin    // of the last request, where redirects were followed
+	passed  [][]string // values of the redirects that were followed
 }
 
 type state uint8
@@ -150,16 +156,26 @@ func (s *Step) newest(links []int, at conversation.Place, value string) (best ne
 // useCookies finds the cookies that go as the jar has them: those that the
 // request has as the recorded answers have handed them out last.
 func (s *Step) useCookies() {
+	recorded := time.Unix(0, s.recorded)
 	s.run.draft.Cookies(func(name, value string) (string, bool) {
-		last, known := s.session.cookies[name]
-		if known && last.value != value {
+		handed, _ := s.session.recorded.of(name, s.origin, recorded)
+		at := slices.IndexFunc(handed, func(c cookie) bool { return c.value == value })
+		if at < 0 && !s.origin.secure { // unless what is recorded came through a proxy that ends TLS
+			o := s.origin
+			o.secure = true
+			all, _ := s.session.recorded.of(name, o, recorded)
+			if at = slices.IndexFunc(all, func(c cookie) bool { return c.value == value }); at >= 0 {
+				handed, s.origin, s.session.secure = all, o, true
+			}
+		}
+		if at < 0 && len(handed) > 0 {
 			return value, true // the client has set it itself, or it is an old one
 		}
 		if s.jarred == nil {
 			s.jarred = make(map[string]bool)
 		}
-		if known && !s.jarred[name] {
-			s.needs = append(s.needs, need{source: source{step: last.step}, link: -1, lenient: true})
+		if at >= 0 && !s.jarred[name] {
+			s.needs = append(s.needs, need{source: source{step: handed[at].from}, link: -1, lenient: true})
 		}
 		s.jarred[name] = true
 		return value, true
@@ -180,7 +196,11 @@ func (s *Step) produce(r *recording.Request, links []int) {
 			s.products = append(s.products, at)
 		}
 	}
+	s.counts = make([]int, len(s.products))
 	if s.status == 0 {
+		for i := range s.counts {
+			s.counts[i] = 1
+		}
 		for _, i := range links {
 			slot := s.run.links[i].Producer
 			s.session.latest[slot] = source{step: s, product: products[slot.Place]}
@@ -188,7 +208,13 @@ func (s *Step) produce(r *recording.Request, links []int) {
 		return
 	}
 	if len(products) > 0 {
+		for i := range s.counts {
+			s.counts[i] = maxKnown
+		}
 		values := s.valuesOf(&s.run.reader, r.Response)
+		for i := range s.counts {
+			s.counts[i] = len(values[i])
+		}
 		for _, i := range links {
 			slot := s.run.links[i].Producer
 			for n, value := range values[products[slot.Place]] {
@@ -196,23 +222,16 @@ func (s *Step) produce(r *recording.Request, links []int) {
 			}
 		}
 	}
-	for name, c := range setCookies(r.Response.Headers, time.Unix(0, s.ended)) {
-		last, known := s.session.cookies[name]
-		switch {
-		case c.gone:
-			delete(s.session.cookies, name)
-		case (!known || last.value != c.value) && (known || len(s.session.cookies) < maxCookies):
-			s.session.cookies[name] = recordedCookie{c.value, s}
-		}
-	}
+	s.session.recorded.take(r.Response.Headers, s.origin, time.Unix(0, s.ended), s)
 }
 
-// valuesOf returns the values of an answer at the places of each product.
+// valuesOf returns the values of an answer at the places of each product, as many
+// as the recorded answer had.
 func (s *Step) valuesOf(reader *conversation.Reader, r *recording.Response) [][]string {
 	values := make([][]string, len(s.products))
 	reader.Response(r, func(at conversation.Place, value []byte) {
 		for i, product := range s.products {
-			if product == at {
+			if product == at && len(values[i]) < s.counts[i] {
 				values[i] = append(values[i], string(value))
 			}
 		}

@@ -4,6 +4,9 @@
 package follow
 
 import (
+	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
@@ -67,9 +70,9 @@ func (s *Step) has(n *need, target int, o *outcome) bool {
 // value returns what stands for a recorded value. A cookie may have come with
 // another answer than the recorded one.
 func (s *Step) value(n *need, target int, o *outcome) (string, bool) {
-	if n.place.Kind == conversation.Cookie {
-		if value, _, sent := s.session.jars[target].get(n.place.Name, time.Now()); sent && s.jarred[n.place.Name] {
-			return value, true
+	if n.place.Kind == conversation.Cookie && s.jarred[n.place.Name] {
+		if sent, _ := s.session.jars[target].of(n.place.Name, s.originAt(target), time.Now()); len(sent) > 0 {
+			return strings.Trim(sent[0].value, `"`), true
 		}
 	}
 	if o.state != answered || n.product >= len(o.values) || n.number >= len(o.values[n.product]) {
@@ -119,12 +122,100 @@ func (s *Step) Answered(target int, reader *conversation.Reader, r *recording.Re
 	if s.session == nil {
 		return
 	}
-	s.session.jars[target].take(r.Headers, ended)
-	o := outcome{state: answered, status: r.Status, ended: ended}
-	if len(s.products) > 0 {
-		o.values = s.valuesOf(reader, r)
+	o, at := s.originAt(target), s.outcomeAt(target)
+	if at.final != nil {
+		o = *at.final
 	}
-	s.settle(target, o)
+	s.takeCookies(target, r.Headers, o, ended)
+	became := outcome{state: answered, status: r.Status, ended: ended}
+	if len(s.products) > 0 {
+		became.values = s.valuesOf(reader, r)
+		fillIn(became.values, at.passed)
+	}
+	s.settle(target, became)
+}
+
+// Redirected takes an answer of a target that leads elsewhere, from where to
+// where, and returns the cookies that go there, as they stand in a field: those of
+// the session in place of those that the request had.
+func (s *Step) Redirected(target int, reader *conversation.Reader, r *recording.Response, from, to *url.URL, had string) string {
+	if s.session == nil {
+		return had
+	}
+	s.takeCookies(target, r.Headers, s.originOf(from, target), time.Now())
+	o := s.originOf(to, target)
+	var values [][]string
+	if len(s.products) > 0 {
+		values = s.valuesOf(reader, r)
+	}
+	s.mu.Lock()
+	at := &s.at[target]
+	fillIn(values, at.passed)
+	at.passed, at.final = values, &o
+	s.mu.Unlock()
+	var pairs []string
+	sent := s.session.jars[target].all(o, time.Now())
+	for pair := range strings.SplitSeq(had, ";") {
+		name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		if _, known := s.session.jars[target].of(name, s.origin, time.Now()); !known && name != "" {
+			pairs = append(pairs, strings.TrimSpace(pair))
+		}
+	}
+	for _, c := range sent {
+		pairs = append(pairs, c.name+"="+c.value)
+	}
+	return strings.Join(pairs, "; ")
+}
+
+// fillIn completes values with those of answers before.
+func fillIn(values, before [][]string) {
+	for i := range before {
+		if len(values[i]) == 0 {
+			values[i] = before[i]
+		}
+	}
+}
+
+// outcomeAt returns what is known of the request at a target.
+func (s *Step) outcomeAt(target int) outcome {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at[target]
+}
+
+// takeCookies takes those of an answer.
+func (s *Step) takeCookies(target int, headers []byte, o origin, now time.Time) {
+	for _, c := range s.session.jars[target].take(headers, o, now, nil) {
+		counts := &s.run.refused[target]
+		if counts.n.Add(1) == 1 {
+			why := fmt.Sprintf("cookie %.50s of %s is for %.100s", c.name, o.host, c.domain)
+			counts.first.Store(&why)
+		}
+	}
+}
+
+// originAt returns where the request goes at a target.
+func (s *Step) originAt(target int) origin {
+	o, base := s.origin, ""
+	if s.run.options.Address != nil {
+		o.sent, base = s.run.options.Address(target)
+	}
+	o.sent = hostOf(o.sent)
+	if path := s.outcomeAt(target).path; path != "" {
+		o.path = path
+	}
+	o.path = base + o.path
+	return o
+}
+
+// originOf returns where a request goes that follows a redirect.
+func (s *Step) originOf(to *url.URL, target int) origin {
+	o := s.originAt(target)
+	o.path = pathOf([]byte(to.EscapedPath()))
+	if host := hostOf(to.Host); host != o.host && host != o.sent {
+		o.host, o.sent, o.secure = host, "", to.Scheme == "https"
+	}
+	return o
 }
 
 // Failed notes that no answer comes from a target.

@@ -113,6 +113,7 @@ func (c *Collector) AddUnlinked(at time.Duration, class int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.totals.Unlinked++
+	c.totals.timeline.at(at).unlinked++
 	if class >= 0 {
 		c.totals.class(class).Unlinked++
 	}

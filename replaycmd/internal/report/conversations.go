@@ -36,6 +36,13 @@ type Elsewhere struct {
 	Record   string `json:"record"`   // the identifier of a record that has it
 }
 
+// Stale is a field that has a signature or digest of recorded bodies, and went with
+// others.
+type Stale struct {
+	Field    string `json:"field"`
+	Requests int64  `json:"requests"`
+}
+
 // mostLinks is how many links of one target the text lists.
 const mostLinks = 30
 
@@ -59,6 +66,12 @@ func (r *Report) conversations(w io.Writer) error {
 			fmt.Fprintf(&text, "  %s, of %s, like --id %s\n", Escape(e.Consumer), plural(int64(e.Sessions), "session"), Escape(e.Record))
 		}
 		writeMore(&text, len(r.Elsewhere))
+	}
+	if len(r.Stale) > 0 {
+		fmt.Fprintf(&text, "\nsigned as it was recorded, with another body\n")
+		for _, s := range r.Stale {
+			fmt.Fprintf(&text, "  %s, in %s\n", Escape(s.Field), plural(s.Requests, "request"))
+		}
 	}
 	_, err := io.WriteString(w, text.String())
 	return err

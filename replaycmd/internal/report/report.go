@@ -50,6 +50,7 @@ type Report struct {
 
 	NotLinked []NotLinked `json:"not_linked,omitempty"` // what might be links, of which there are too few sessions to know
 	Elsewhere []Elsewhere `json:"elsewhere,omitempty"`  // what requests have that no answer had, where links were found
+	Stale     []Stale     `json:"stale,omitempty"`      // fields that sign a recorded body in place of which another was sent
 }
 
 // Run is in words what was run.

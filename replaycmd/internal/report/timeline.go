@@ -25,9 +25,11 @@ type Moment struct {
 	OK            int64            `json:"ok"`     // whole answers that ended, whatever their status
 	Errors        int64            `json:"errors"` // requests that ended without an answer
 	StatusClasses map[string]int64 `json:"status_classes,omitempty"`
-	Late          int64            `json:"late,omitempty"`      // of those started, over 10 ms after they were due
-	LateBusy      int64            `json:"late_busy,omitempty"` // of these, for want of a free connection
-	P50MS         float64          `json:"p50_ms,omitempty"`    // latency of the answers; none: there were none
+	Late          int64            `json:"late,omitempty"`         // of those started, over 10 ms after they were due
+	LateBusy      int64            `json:"late_busy,omitempty"`    // of these, for want of a free connection
+	LateWaiting   int64            `json:"late_waiting,omitempty"` // of these, since they waited for the answer to another
+	Unlinked      int64            `json:"unlinked,omitempty"`     // not sent, since what they need was in no answer
+	P50MS         float64          `json:"p50_ms,omitempty"`       // latency of the answers; none: there were none
 	P99MS         float64          `json:"p99_ms,omitempty"`
 	MaxMS         float64          `json:"max_ms,omitempty"`
 	Histogram     string           `json:"histogram,omitempty"` // of the latencies, right to two digits, as that of Latency
@@ -57,7 +59,7 @@ type timeline struct {
 
 // mark is one stretch of time.
 type mark struct {
-	due, sent, ok, errors, late, lateBusy int64
+	due, sent, ok, errors, late, lateBusy, lateWaiting, unlinked int64
 
 	status  [statusClasses]int64
 	latency *hdrhistogram.PackedHistogram // nil: no answer ended
@@ -101,7 +103,10 @@ func (t *timeline) add(s *Sample) {
 	started.sent++
 	if s.lateness() > LateAfter {
 		started.late++
-		if s.Busy {
+		switch {
+		case s.Waited:
+			started.lateWaiting++
+		case s.Busy:
 			started.lateBusy++
 		}
 	}
@@ -132,6 +137,8 @@ func (m *mark) merge(o *mark) {
 	m.errors += o.errors
 	m.late += o.late
 	m.lateBusy += o.lateBusy
+	m.lateWaiting += o.lateWaiting
+	m.unlinked += o.unlinked
 	for class, n := range o.status {
 		m.status[class] += n
 	}
@@ -151,7 +158,7 @@ func (t *timeline) moments() []Moment {
 		m := &t.marks[i]
 		all[i] = Moment{
 			Second: int64(i) * t.seconds(), Due: m.due, Sent: m.sent, OK: m.ok, Errors: m.errors,
-			Late: m.late, LateBusy: m.lateBusy, latency: m.latency,
+			Late: m.late, LateBusy: m.lateBusy, LateWaiting: m.lateWaiting, Unlinked: m.unlinked, latency: m.latency,
 		}
 		for hundred, n := range m.status {
 			if hundred > 0 && n > 0 {

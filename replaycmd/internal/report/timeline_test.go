@@ -20,21 +20,23 @@ func TestTimelineCountsByWhenThingsHappen(t *testing.T) {
 	s.Add(Sample{Due: second / 2, Started: second / 2, Ended: 3 * second, Status: 503, Class: -1})
 	s.Add(Sample{Due: second / 2, Started: 2 * second, Ended: 2*second + 1, Failure: "reset", Busy: true, Class: -1})
 	s.Add(Sample{Due: second, Started: 2 * second, Ended: 2*second + 1, Failure: Interrupted, Class: -1})
+	s.Add(Sample{Due: second, Started: 3 * second, Ended: 4 * second, Failure: Interrupted, Waited: true, Class: -1})
 	target.AddUnsent(4 * second)
+	target.AddUnlinked(4*second, -1)
 	r, err := New(Facts{}, []Result{{Totals: target.Finish(), Name: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, m := range r.Targets[0].Timeline {
-		got = append(got, fmt.Sprintf("%d: %d due %d sent %d ok %d errors %d late %d busy %v", m.Second, m.Due, m.Sent, m.OK, m.Errors, m.Late, m.LateBusy, m.StatusClasses))
+		got = append(got, fmt.Sprintf("%d: %d due %d sent %d ok %d errors %d late %d busy %d waiting %d unlinked %v", m.Second, m.Due, m.Sent, m.OK, m.Errors, m.Late, m.LateBusy, m.LateWaiting, m.Unlinked, m.StatusClasses))
 	}
 	want := []string{
-		"0: 2 due 1 sent 0 ok 0 errors 0 late 0 busy map[]",
-		"1: 1 due 0 sent 0 ok 0 errors 0 late 0 busy map[]",
-		"2: 0 due 2 sent 0 ok 1 errors 2 late 1 busy map[]",
-		"3: 0 due 0 sent 1 ok 0 errors 0 late 0 busy map[5xx:1]",
-		"4: 1 due 0 sent 0 ok 0 errors 0 late 0 busy map[]",
+		"0: 2 due 1 sent 0 ok 0 errors 0 late 0 busy 0 waiting 0 unlinked map[]",
+		"1: 2 due 0 sent 0 ok 0 errors 0 late 0 busy 0 waiting 0 unlinked map[]",
+		"2: 0 due 2 sent 0 ok 1 errors 2 late 1 busy 0 waiting 0 unlinked map[]",
+		"3: 0 due 1 sent 1 ok 0 errors 1 late 0 busy 1 waiting 0 unlinked map[5xx:1]",
+		"4: 1 due 0 sent 0 ok 0 errors 0 late 0 busy 0 waiting 1 unlinked map[]",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got\n%q, want\n%q", got, want)

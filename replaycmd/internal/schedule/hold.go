@@ -32,12 +32,17 @@ const (
 )
 
 const (
-	// maxHeld is how many messages of a lane wait at most. Under a schedule what
-	// comes beyond is skipped; without one nothing more is read.
+	// maxHeld is how many messages of a lane wait at most, under a schedule: what
+	// comes beyond is skipped.
 	maxHeld = 16_384
 	// maxHeldBytes bounds the bytes of those of all lanes, so that they never
 	// keep the feed from reading what they wait for.
 	maxHeldBytes = maxFlying / 2
+
+	// maxHeldAhead and maxHeldAheadBytes are the same without a schedule: nothing
+	// more is read then. It takes so many to find others that can be sent.
+	maxHeldAhead      = 1024
+	maxHeldAheadBytes = 8 << 20
 )
 
 // turn is one message of one lane.
@@ -90,7 +95,11 @@ func (r *room[M]) called() (t turn[M], ok bool) {
 
 // full reports whether nothing more can wait.
 func (l *lane[M]) full() bool {
-	return l.room.held >= maxHeld || l.room.bytes >= maxHeldBytes/len(l.run.lanes)
+	most, bytes := maxHeld, maxHeldBytes
+	if !l.timed {
+		most, bytes = maxHeldAhead, maxHeldAheadBytes
+	}
+	return l.room.held >= most || l.room.bytes >= bytes/len(l.run.lanes)
 }
 
 // check asks the target about a turn and reports whether it can be sent at its

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
@@ -19,6 +20,10 @@ type Client struct {
 	// were followed, of the last one. nil, the default: nothing is kept. Over
 	// HTTP/2 its head has a status line of HTTP/2.0 and its fields by name.
 	Capture *http1.Capture
+	// Redirected is called before a redirect is followed, from where to where, and
+	// may change the header fields that go there, unless it is nil. Capture has the
+	// response that leads there.
+	Redirected func(from, to *url.URL, headers []byte) []byte
 
 	dialer *Dialer
 	ctx    context.Context

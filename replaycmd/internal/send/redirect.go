@@ -44,8 +44,12 @@ func (c *Client) follow(m *Message, resp Response, deadline time.Time) (Response
 			at = NewClient(c.ctx, NewDialer(target, options))
 			at.Capture = c.Capture
 		}
+		r := redirected(m, resp.Status, to, leaves)
+		if c.Redirected != nil {
+			r.Headers = c.Redirected(from, to, r.Headers)
+		}
 		next := new(Message)
-		if err := redirect(next, m, resp.Status, to, leaves); err != nil {
+		if err := new(Rewriter).Write(next, r); err != nil {
 			return resp, nil
 		}
 		next.placed = true
@@ -86,10 +90,10 @@ func (c *Client) serves(u *url.URL) bool {
 	return err == nil && target.TLS == c.dialer.target.TLS && target.Address == c.dialer.target.Address
 }
 
-// redirect writes the request that follows a response: a GET without a body where
-// browsers make it one, and no credentials for another host.
-func redirect(next, m *Message, status int, to *url.URL, leaves bool) error {
-	r := recording.Request{Method: m.Method, URI: []byte(to.RequestURI()), Host: []byte(to.Host), Body: m.Body, Trailers: m.trailers}
+// redirected returns the request that follows a response: a GET without a body
+// where browsers make it one, and no credentials for another host.
+func redirected(m *Message, status int, to *url.URL, leaves bool) *recording.Request {
+	r := &recording.Request{Method: m.Method, URI: []byte(to.RequestURI()), Host: []byte(to.Host), Body: m.Body, Trailers: m.trailers}
 	get := status == http.StatusSeeOther && !m.isHead() ||
 		(status == http.StatusMovedPermanently || status == http.StatusFound) && string(m.Method) == http.MethodPost
 	if get {
@@ -102,7 +106,7 @@ func redirect(next, m *Message, status int, to *url.URL, leaves bool) error {
 		}
 		r.Headers = http1.AppendField(r.Headers, name, value)
 	}
-	return new(Rewriter).Write(next, &r)
+	return r
 }
 
 // isCredential reports whether a field is meant for the host it was sent to.

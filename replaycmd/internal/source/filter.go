@@ -38,6 +38,7 @@ type Filter struct {
 
 	Source
 	seen    int64
+	met     int64           // of these, those that meet all conditions but Percent
 	untimed int64           // left out for want of a time
 	began   int64           // time of the first record
 	found   map[string]bool // identifiers among those asked for
@@ -72,6 +73,10 @@ func (f *Filter) Untimed() int64 { return f.untimed }
 // Seen returns how many records were looked at.
 func (f *Filter) Seen() int64 { return f.seen }
 
+// Met returns how many records met all conditions but Percent. After Next it is
+// the number of the record among these, from 1.
+func (f *Filter) Met() int64 { return f.met }
+
 func (f *Filter) meets(r *recording.Request) bool {
 	f.seen++
 	if f.began == 0 {
@@ -95,6 +100,7 @@ func (f *Filter) meets(r *recording.Request) bool {
 		f.Until.given() && r.TimeNS >= f.Until.after(f.began):
 		return false
 	}
+	f.met++
 	if f.Percent != nil && f.Session != nil {
 		if name, ok := f.Session(r); ok {
 			spread = spreadOf([]byte(name))
