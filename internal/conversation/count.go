@@ -60,7 +60,7 @@ func (c *consumer) meet(f *Finder, s *session, values []item, q *recording.Reque
 	}
 	had := true
 	for _, item := range values {
-		if _, ok := s.had[item.hash]; !ok {
+		if !s.had.has(item.hash) {
 			had = false
 			break
 		}

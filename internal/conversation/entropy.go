@@ -13,7 +13,7 @@ const (
 // more hexadecimal digits, or 20 or more digits of base64 as they come by
 // chance; so a JSON Web Token or a signed value.
 func IsHighEntropy(value []byte) bool {
-	for from := 0; from < len(value); {
+	for from := 0; from <= len(value)-highHex; {
 		to := from
 		for to < len(value) && classOf(value[to]) != other {
 			to++

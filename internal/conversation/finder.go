@@ -223,6 +223,7 @@ type slots struct {
 	name      string
 	consumers map[Place]*consumer
 	producers map[Place]*producer
+	before    []*producer // of the values of the response before, which is often alike
 }
 
 // endpoint returns the slots of a request's endpoint, nil if there are too many.
@@ -250,12 +251,19 @@ func (e *slots) consumer(f *Finder, at Place) *consumer {
 	return c
 }
 
-// producer returns the producer at a place, nil if the endpoint has too many.
-func (e *slots) producer(at Place) *producer {
+// producer returns the producer at the place of a value, by its number in its
+// response, nil if the endpoint has too many.
+func (e *slots) producer(at Place, number int) *producer {
+	if number < len(e.before) && e.before[number].slot.Place == at {
+		return e.before[number]
+	}
 	p := e.producers[at]
 	if p == nil && len(e.producers) < maxProducers {
 		p = &producer{slot: Slot{e.name, at}}
 		e.producers[at] = p
+	}
+	if p != nil && number <= len(e.before) && number < maxProducers {
+		e.before = append(e.before[:number], p)
 	}
 	return p
 }

@@ -50,7 +50,7 @@ func (w *jsonWalk) value(depth int) bool {
 		return ok
 	case c == '-' || c >= '0' && c <= '9':
 		from := w.at
-		for w.at < len(w.text) && bytes.IndexByte([]byte("+-.eE0123456789"), w.text[w.at]) >= 0 {
+		for w.at < len(w.text) && isOfNumber(w.text[w.at]) {
 			w.at++
 		}
 		if w.at == len(w.text) && depth > 0 {
@@ -66,6 +66,14 @@ func (w *jsonWalk) value(depth int) bool {
 		}
 	}
 	return false
+}
+
+func isOfNumber(c byte) bool {
+	switch c {
+	case '+', '-', '.', 'e', 'E':
+		return true
+	}
+	return c >= '0' && c <= '9'
 }
 
 // within passes over an object or array.

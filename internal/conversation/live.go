@@ -40,8 +40,8 @@ type session struct {
 
 	productions []production
 	index       map[*producer]int // of productions
-	had         map[uint64]struct{}
-	asked       map[uint64]struct{}
+	had         hashes
+	asked       hashes
 	met         map[*consumer]struct{}
 	answers     []answer
 	order       int // of answers
@@ -82,8 +82,7 @@ func (l *live) session(id SessionID, metBefore bool) (s *session, isBack bool) {
 		l.sessions = make(map[SessionID]*session)
 	}
 	s = &session{
-		id: id, of: l, index: make(map[*producer]int), had: make(map[uint64]struct{}),
-		asked: make(map[uint64]struct{}), met: make(map[*consumer]struct{}),
+		id: id, of: l, index: make(map[*producer]int), met: make(map[*consumer]struct{}),
 	}
 	s.element = l.idle.PushBack(s)
 	l.sessions[id] = s
@@ -123,14 +122,14 @@ func (l *live) forget(s *session) {
 	l.idle.Remove(s.element)
 	delete(l.sessions, s.id)
 	l.entries -= s.entries()
-	s.productions, s.index, s.had, s.asked, s.met, s.answers = nil, nil, nil, nil, nil, nil
+	s.productions, s.index, s.had, s.asked, s.met, s.answers = nil, nil, hashes{}, hashes{}, nil, nil
 }
 
 // entries returns how many values are kept, as live counts them. A session by
 // itself takes as much as some.
 func (s *session) entries() int {
 	const itself = 32
-	n := len(s.had) + len(s.asked) + len(s.met) + itself
+	n := s.had.count + s.asked.count + len(s.met) + itself
 	for _, p := range s.productions {
 		n += 8 + len(p.values)
 	}
@@ -139,13 +138,12 @@ func (s *session) entries() int {
 
 // ask keeps a value of a request.
 func (s *session) ask(value uint64) {
-	if len(s.asked) >= maxAsked {
+	switch {
+	case s.asked.count >= maxAsked:
 		s.of.left.Values++
-		return
+	case s.asked.add(value):
+		s.of.entries++
 	}
-	before := len(s.asked)
-	s.asked[value] = struct{}{}
-	s.of.entries += len(s.asked) - before
 }
 
 // answer keeps the values of a response until it has ended.
@@ -155,8 +153,8 @@ func (s *session) answer(f *Finder, e *slots, q *recording.Request) {
 	}
 	a := answer{ended: q.TimeNS + q.Response.DurationNS}
 	record := string(q.ID)
-	for _, item := range f.ofResponse {
-		p := e.producer(item.place)
+	for number, item := range f.ofResponse {
+		p := e.producer(item.place, number)
 		if p == nil {
 			s.of.left.Slots++
 			continue
@@ -190,16 +188,15 @@ func (s *session) publishFirst() {
 	for _, p := range made {
 		values := p.values[:0]
 		for _, value := range p.values {
-			if _, echo := s.asked[value]; echo {
-				continue
+			if s.asked.has(value) {
+				continue // an echo
 			}
 			values = append(values, value)
-			if len(s.had) < maxHad {
-				before := len(s.had)
-				s.had[value] = struct{}{}
-				s.of.entries += len(s.had) - before
-			} else {
+			switch {
+			case s.had.count >= maxHad:
 				s.of.left.Values++
+			case s.had.add(value):
+				s.of.entries++
 			}
 		}
 		if len(values) == 0 {

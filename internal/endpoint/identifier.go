@@ -17,9 +17,13 @@ const (
 // cus_NffrFeUfNV2Hib, letters and digits as they come by chance, as in base64url,
 // or a JSON Web Token. Versions, words, names of files, slugs and languages are none.
 func IsIdentifier[T []byte | string](name T) bool {
-	digits, hex, others := 0, 0, 0
+	digits, hex, others, capitals := 0, 0, 0, 0
 	for i := range len(name) {
-		switch c := name[i]; {
+		c := name[i]
+		if c >= 'A' && c <= 'Z' {
+			capitals++
+		}
+		switch {
 		case c >= '0' && c <= '9':
 			digits++
 		case c >= 'a' && c <= 'f', c >= 'A' && c <= 'F', c == '-':
@@ -32,6 +36,9 @@ func IsIdentifier[T []byte | string](name T) bool {
 	}
 	if others == 0 {
 		return digits > 0 && (hex == 0 || digits+hex >= 16)
+	}
+	if digits+capitals == 0 {
+		return false
 	}
 	return isULID(name) || isPrefixed(name) || isDrawn(name) || isToken(name)
 }
