@@ -327,6 +327,48 @@ func TestWhatFollowsALoginAlone(t *testing.T) {
 	}
 }
 
+// A redirect that is followed goes with the cookie that came with it, and what was
+// recorded after it as well.
+func TestCookiesOfRedirects(t *testing.T) {
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/login" {
+			http.SetCookie(w, &http.Cookie{Name: "sid", Value: "new-" + r.URL.RawQuery, Path: "/home"})
+			http.Redirect(w, r, "/home/"+r.URL.RawQuery, http.StatusSeeOther)
+			return
+		}
+		sid, err := r.Cookie("sid")
+		if err != nil || "/home/"+strings.TrimPrefix(sid.Value, "new-") != r.URL.Path {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}
+	var all []*recording.Request
+	for i := range 20 {
+		at, sid := origin+int64(i)*int64(20*time.Millisecond), fmt.Sprintf("old-%016x", i)
+		add := func(method, target, fields string, status int, answer string) {
+			all = append(all, &recording.Request{
+				ID: fmt.Appendf(nil, "r%d", len(all)), Method: []byte(method), URI: []byte(target), TimeNS: at, Headers: []byte("Host: stall.test\r\n" + fields),
+				Response: &recording.Response{Status: status, Headers: []byte(answer), DurationNS: 1e6},
+			})
+			at += int64(5 * time.Millisecond)
+		}
+		add("POST", fmt.Sprint("/login?", i), "", 303, "Set-Cookie: sid="+sid+"; Path=/home\r\nLocation: /home/"+fmt.Sprint(i)+"\r\n")
+		add("GET", fmt.Sprint("/home/", i), "Cookie: sid="+sid+"\r\n", 200, "")
+	}
+	rec := writeRequests(t, "rec.fbf", all)
+	h2 := httptest.NewUnstartedServer(http.HandlerFunc(handler))
+	h2.EnableHTTP2 = true
+	h2.StartTLS()
+	t.Cleanup(h2.Close)
+	for _, args := range [][]string{{"--to", serve(t, handler).url}, {"--http2", "--insecure", "--to", h2.URL}} {
+		for redirects, want := range map[string]int64{"0": 20, "3": 40} {
+			o, r := reported(t, append(args, "--links", "auto", "--max", "--redirects", redirects, rec)...)
+			if got := r.Targets[0]; got.StatusClass(2) != want || got.StatusClass(4) != 0 || got.Unlinked != 0 {
+				t.Errorf("%v, %s redirects: %d of %d are 2xx\n%s", args, redirects, got.StatusClass(2), got.Requests, o.stdout)
+			}
+		}
+	}
+}
+
 // Of one session only what cannot be equal by chance is linked, and the report
 // says what is not.
 func TestOneSessionAlone(t *testing.T) {
