@@ -172,9 +172,10 @@ func (p *Pool) take(size int) (buffer *[]byte, held int64) {
 	return buffer, int64(size)
 }
 
+// release lets go of a response, whose exchange may be kept for long by its key.
 func (s *side) release() {
 	if s.buffer != nil && cap(*s.buffer) <= maxPooled {
 		buffers.Put(s.buffer)
 	}
-	s.buffer = nil
+	s.buffer, s.response = nil, compare.Response{}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/compare"
+	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
 )
 
 // TestBuffersCountWhole has small responses copied into large buffers of earlier
@@ -28,5 +29,25 @@ func TestBuffersCountWhole(t *testing.T) {
 	}
 	if memory > most || memory != pool.options.Memory.Held() {
 		t.Errorf("buffers of %d bytes, and %d are held of at most %d", memory, pool.options.Memory.Held(), most)
+	}
+}
+
+// TestWhatIsComparedIsLetGo has one of two sides never ask for its exchange, so that
+// its key is kept: what the other has handed in, which is no longer counted, is not.
+func TestWhatIsComparedIsLetGo(t *testing.T) {
+	rules, err := compare.NewRules(compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := New(Options{Rules: rules, Tallies: []*tally.Tally{tally.New(tally.Options{})}})
+	x := pool.Join(1, &Request{Body: make([]byte, 100_000)})
+	x.Respond(Old, &compare.Response{Header: []byte("A: b\r\n"), Body: make([]byte, 100_000)})
+	pool.Close()
+	known, kept := pool.keys.known[1]
+	if !kept || known.exchange != x {
+		t.Fatal("the key is not kept")
+	}
+	if left := &x.sides[Old].response; pool.options.Memory.Held() != 0 || left.Body != nil || left.Header != nil || x.request.Body != nil {
+		t.Errorf("%d bytes are held, and there are %d of the response and %d of the request", pool.options.Memory.Held(), len(left.Body), len(x.request.Body))
 	}
 }

@@ -84,6 +84,7 @@ func (w *worker) contained(x *Exchange) (sane bool) {
 		for i := range x.sides {
 			x.sides[i].release()
 		}
+		x.request = Request{}
 		if w.large {
 			w.diff.LetGo()
 			w.noise.LetGo()

@@ -6,6 +6,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -113,4 +115,42 @@ func writeMore(text *strings.Builder, n int) {
 	if n > mostLinks {
 		fmt.Fprintf(text, "  and %d more\n", n-mostLinks)
 	}
+}
+
+// mergeLinks adds up what became of links.
+func mergeLinks(parts []targetPart) []Link {
+	var all []Link
+	number := make(map[[2]string]int)
+	for _, p := range parts {
+		for _, l := range p.Links {
+			key := [2]string{l.Consumer, l.Producer}
+			i, known := number[key]
+			if !known {
+				i = len(all)
+				number[key] = i
+				all = append(all, Link{Consumer: l.Consumer, Producer: l.Producer})
+			}
+			sum := &all[i]
+			sum.Followed += l.Followed
+			sum.Failed += l.Failed
+			sum.Gone += l.Gone
+			sum.Elsewhere += l.Elsewhere
+		}
+	}
+	return all
+}
+
+// mergeStale adds up how often each field was stale.
+func mergeStale(shards []*Report) []Stale {
+	sum := make(map[string]int64)
+	for _, r := range shards {
+		for _, s := range r.Stale {
+			sum[s.Field] += s.Requests
+		}
+	}
+	var all []Stale
+	for _, field := range slices.Sorted(maps.Keys(sum)) {
+		all = append(all, Stale{Field: field, Requests: sum[field]})
+	}
+	return all
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Shard is which part of a run a report is of, and what tells that others are of
-// the same run.
+// Shard is which part of a run a report is of, and what reports of the same run
+// have in common.
 type Shard struct {
 	Index     int    `json:"index"` // from 1
 	Count     int    `json:"count"`
@@ -85,6 +85,7 @@ func Merge(shards []*Report, names []string) (*Report, error) {
 	if err := r.mergeComparisons(order); err != nil {
 		return nil, err
 	}
+	r.Stale = mergeStale(order)
 	return r, r.judgeAgain(order)
 }
 
@@ -274,29 +275,6 @@ func mergeClasses(parts []targetPart) ([]Class, error) {
 	}
 	sortClasses(classes)
 	return classes, nil
-}
-
-// mergeLinks adds up what became of links.
-func mergeLinks(parts []targetPart) []Link {
-	var all []Link
-	number := make(map[[2]string]int)
-	for _, p := range parts {
-		for _, l := range p.Links {
-			key := [2]string{l.Consumer, l.Producer}
-			i, known := number[key]
-			if !known {
-				i = len(all)
-				number[key] = i
-				all = append(all, Link{Consumer: l.Consumer, Producer: l.Producer})
-			}
-			sum := &all[i]
-			sum.Followed += l.Followed
-			sum.Failed += l.Failed
-			sum.Gone += l.Gone
-			sum.Elsewhere += l.Elsewhere
-		}
-	}
-	return all
 }
 
 // mergeComparisons adds up what was found of each new system's responses.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -109,5 +110,46 @@ func TestMergedPercentilesAreThoseOfAll(t *testing.T) {
 		if low, high := float64(latencies[rank-1]), float64(latencies[rank+1]); got < 0.999*low || got > 1.001*high {
 			t.Errorf("p%v is %v, and exactly between %v and %v", percent, got, low, high)
 		}
+	}
+}
+
+// TestMergedCountsAreThoseOfAll has each count of two shards be 1: in what is added
+// up each is 2.
+func TestMergedCountsAreThoseOfAll(t *testing.T) {
+	ones := func(of any) {
+		for _, field := range reflect.ValueOf(of).Elem().Fields() {
+			if field.CanSet() && field.Kind() == reflect.Int64 {
+				field.SetInt(1)
+			}
+		}
+	}
+	var shards []*Report
+	for i := range 2 {
+		moment, class, link, target := Moment{StatusClasses: map[string]int64{"2xx": 1}}, Class{Name: "/"}, Link{}, Target{}
+		for _, of := range []any{&moment, &class, &link, &target} {
+			ones(of)
+		}
+		moment.Second = 0
+		target.Timeline, target.By, target.Links = []Moment{moment}, []Class{class}, []Link{link}
+		shards = append(shards, &Report{
+			Shard: &Shard{Index: i + 1, Count: 2}, Targets: []Target{target},
+			Stale: []Stale{{"Digest", 1}, {[]string{"Signature", "X-Hub-Signature"}[i], 1}},
+		})
+	}
+	sum, err := Merge(shards, []string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := &sum.Targets[0]
+	for _, of := range []any{&target.Timeline[0], &target.By[0], &target.Links[0], target} {
+		value := reflect.ValueOf(of).Elem()
+		for kind, field := range value.Fields() {
+			if kind.Type.Kind() == reflect.Int64 && kind.Name != "Second" && kind.Name != "TimelineSeconds" && field.Int() != 2 {
+				t.Errorf("%s of %s is %d, want 2", kind.Name, value.Type(), field.Int())
+			}
+		}
+	}
+	if want := []Stale{{"Digest", 2}, {"Signature", 1}, {"X-Hub-Signature", 1}}; !slices.Equal(sum.Stale, want) {
+		t.Errorf("stale are %v, want %v", sum.Stale, want)
 	}
 }

@@ -44,7 +44,8 @@ const longestTimeline = 100 * 365 * 24 * time.Hour
 // mark returns the counts of a moment that was read.
 func (m *Moment) mark() (*mark, error) {
 	k := &mark{
-		due: m.Due, sent: m.Sent, ok: m.OK, errors: m.Errors, late: m.Late, lateBusy: m.LateBusy,
+		due: m.Due, sent: m.Sent, ok: m.OK, errors: m.Errors,
+		late: m.Late, lateBusy: m.LateBusy, lateWaiting: m.LateWaiting, unlinked: m.Unlinked,
 		latency: m.latency, max: asTime(m.MaxMS),
 	}
 	for hundred := range k.status {
