@@ -49,10 +49,9 @@ func (w *writing) outcomes(all []observation, first *order) (outcomes []Outcome,
 			n[k] -= taken
 			left -= taken
 		}
-		kinds, firsts := first.runs()
-		for i, k := range kinds {
-			o := w.outcome(k, pooled[k])
-			o.First, o.N = firsts[i], first.taken[k]
+		for _, run := range first.runs() {
+			o := w.outcome(run.reply, pooled[run.reply])
+			o.First, o.N = run.first, run.n
 			ahead = append(ahead, o)
 		}
 	}

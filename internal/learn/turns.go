@@ -131,6 +131,7 @@ func (s *sessions) rest() (freed int) {
 type order struct {
 	by    string
 	first []reply       // in this order
+	n     []int         // of each, how many sessions got it in its turn
 	taken map[reply]int // of the requests that are the first ones, what they got
 }
 
@@ -149,7 +150,7 @@ func (t turns) orderOf(from, to int64, all int, tell func(reply) reply) *order {
 			continue
 		}
 		most = gain
-		best = &order{by: by, first: first, taken: make(map[reply]int)}
+		best = &order{by: by, first: first, n: make([]int, len(first)), taken: make(map[reply]int)}
 		known := 0
 		for _, s := range t[by].byKey {
 			if s.last >= from && (len(s.turns) == 0 || s.turns[0].at < to) {
@@ -158,9 +159,15 @@ func (t turns) orderOf(from, to int64, all int, tell func(reply) reply) *order {
 		}
 		scale := max(1, float64(all)/float64(max(known, 1))) // for the sessions that there was no room for
 		for _, answers := range of {
-			for _, k := range answers[:min(len(first), len(answers))] {
+			for i, k := range answers[:min(len(first), len(answers))] {
 				best.taken[k]++
+				if k == first[i] {
+					best.n[i]++
+				}
 			}
+		}
+		for i, n := range best.n {
+			best.n[i] = int(math.Round(float64(n) * scale))
 		}
 		for k, n := range best.taken {
 			best.taken[k] = int(math.Round(float64(n) * scale))
@@ -268,16 +275,24 @@ func compareReplies(a, b reply) int {
 	return cmp.Or(cmp.Compare(a.answer, b.answer), cmp.Compare(a.body, b.body))
 }
 
-// runs returns the outcomes of an order: how many in a row are the same.
-func (o *order) runs() (kinds []reply, firsts []string) {
+// run is as many in a row of an order as are the same.
+type run struct {
+	reply
+	first string // as the simulator's `first` has it
+	n     int    // requests that got it
+}
+
+// runs returns the outcomes of an order.
+func (o *order) runs() (all []run) {
 	for i := 0; i < len(o.first); {
-		n := 1
-		for i+n < len(o.first) && o.first[i+n] == o.first[i] {
-			n++
+		one, long := run{reply: o.first[i]}, 0
+		for i < len(o.first) && o.first[i] == one.reply {
+			one.n += o.n[i]
+			long++
+			i++
 		}
-		kinds = append(kinds, o.first[i])
-		firsts = append(firsts, fmt.Sprintf("%d by %s", n, o.by))
-		i += n
+		one.first = fmt.Sprintf("%d by %s", long, o.by)
+		all = append(all, one)
 	}
-	return kinds, firsts
+	return all
 }

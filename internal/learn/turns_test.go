@@ -31,6 +31,7 @@ func TestTurns(t *testing.T) {
 		{"a job is polled", []string{pending, pending, done, done}, "", `2 by uri 200; 200 {"state": "done"}`},
 		{"three steps", []string{"202", "202", "409", "201 {}", "201 {}", "201 {}"}, "X-User", "2 by header X-User 202; 1 by header X-User 409; 201"},
 		{"the last is the first again", []string{"200 a", "503", "200 a", "200 a"}, "X-User", "1 by header X-User 200; 1 by header X-User 503; 200"},
+		{"a step comes again", []string{"401", "200 a", "401", "201 b", "201 b"}, "X-User", "1 by header X-User 401; 1 by header X-User 200 a; 1 by header X-User 401; 201"},
 		{"then by chance", []string{"401", "200|503", "200|503", "200|503", "200|503", "200|503"}, "X-User", "1 by header X-User 401; 49% 200; 503"},
 		{"then nearly always", []string{"503", "503", nearly, nearly, nearly, nearly}, "X-User", "2 by header X-User 503; 4% 429; 200"},
 		{"by chance alone", []string{"200|503", "200|503", "200|503", "200|503"}, "X-User", "48% 200; 503"},
@@ -54,7 +55,9 @@ func TestTurns(t *testing.T) {
 		}
 		m := learned(t, usual, all)
 		var got []string
+		counted := 0
 		for i, o := range m.Routes[0].Stages[0].Outcomes {
+			counted += o.N
 			text := fmt.Sprint(o.Status)
 			if o.First != "" {
 				text = o.First + " " + text
@@ -65,6 +68,9 @@ func TestTurns(t *testing.T) {
 				text += " " + string(o.Body.Text)
 			}
 			got = append(got, text)
+		}
+		if counted != len(all) {
+			t.Errorf("%s: outcomes are of %d requests, want %d", test.name, counted, len(all))
 		}
 		if strings.Join(got, "; ") != test.want {
 			t.Errorf("%s: outcomes are %q, want %q\n%s", test.name, strings.Join(got, "; "), test.want, m.Caddyfile("x", new(Files)))
