@@ -90,9 +90,9 @@ func (c *cookie) attributes(text string, now time.Time) {
 		value = strings.TrimSpace(value)
 		switch strings.ToLower(strings.TrimSpace(name)) {
 		case "domain":
-			c.domain = strings.ToLower(strings.TrimPrefix(value, "."))
+			c.domain = strings.Clone(strings.ToLower(strings.TrimPrefix(value, ".")))
 		case "path":
-			c.path = value
+			c.path = strings.Clone(value) // not all attributes
 		case "secure":
 			c.secure = true
 		case "max-age":

@@ -235,6 +235,39 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
+// Cookies count among the bytes of sessions, those of the recording and those of
+// targets, but for the last answer of each.
+func TestBytesOfCookiesAreBounded(t *testing.T) {
+	const most, sessions, size = 1_000_000, 200, 5000
+	for _, from := range []string{"the recording", "the target"} {
+		c := conversationsOf(t, Options{}, "GET /carts/*: path 2 <- POST /carts: json $.cart")
+		c.table.mostBytes = most
+		for i := range 2 * sessions { // each session has two records
+			cookies := fmt.Sprintf("Set-Cookie: a=1; Path=/%0*d\r\nSet-Cookie: b=%0*d\r\n", size, i, size, i)
+			recorded := ""
+			if from == "the recording" {
+				recorded = cookies
+			}
+			step := c.Next(exchange(i, fmt.Sprint(i/2), "GET", "/", "", "", recorded, ""), 0)
+			if recorded == "" {
+				answer(step, 0, 200, cookies, "")
+			}
+		}
+		kept := 0
+		for _, e := range c.table.byKey {
+			s := e.Value.(*entry).session
+			for _, j := range append(s.jars, s.recorded) {
+				for _, cookie := range j.cookies {
+					kept += len(cookie.name) + len(cookie.value) + len(cookie.path)
+				}
+			}
+		}
+		if kept > 3*most/2 || kept < most/2 || c.Forgotten() != int64(sessions-len(c.table.byKey)) {
+			t.Errorf("%s: cookies of %d bytes are kept of %d sessions, %d were forgotten", from, kept, len(c.table.byKey), c.Forgotten())
+		}
+	}
+}
+
 // Without recorded answers the latest request counts.
 func TestRecordingsWithoutAnswers(t *testing.T) {
 	c := conversationsOf(t, Options{}, "GET /carts/*: path 2 <- POST /carts: json $.cart")

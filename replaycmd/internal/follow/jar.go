@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/publicsuffix"
@@ -16,8 +17,17 @@ import (
 // jar has the cookies that were handed out to one session, by the rules of
 // RFC 6265: by the recorded answers, or by those of one target.
 type jar struct {
+	bytes atomic.Int64 // that the cookies take, roughly
+
 	mu      sync.Mutex
 	cookies []cookie // in the order in which they came first
+}
+
+// cookieBytes is roughly what a cookie takes beside its texts.
+const cookieBytes = 256
+
+func (c *cookie) size() int64 {
+	return cookieBytes + int64(len(c.name)+len(c.value)+len(c.domain)+len(c.path))
 }
 
 // cookie is one that was set, or taken back.
@@ -53,12 +63,15 @@ func (j *jar) take(headers []byte, o origin, now time.Time, from *Step) (refused
 		same := slices.IndexFunc(j.cookies, func(other cookie) bool {
 			return other.name == c.name && other.domain == c.domain && other.path == c.path
 		})
+		j.bytes.Add(c.size())
 		switch {
 		case same >= 0:
+			j.bytes.Add(-j.cookies[same].size())
 			j.cookies[same] = c
 		case len(j.cookies) < maxCookies:
 			j.cookies = append(j.cookies, c)
 		default:
+			j.bytes.Add(-j.cookies[0].size())
 			j.cookies = append(slices.Delete(j.cookies, 0, 1), c)
 		}
 	}

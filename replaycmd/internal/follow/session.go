@@ -37,7 +37,7 @@ type session struct {
 	recorded *jar   // what the recorded answers have handed out
 	jars     []*jar // what each target has handed out
 	secure   bool   // cookies came that are not for plain HTTP
-	bytes    int    // that it takes, roughly, with what targets have answered
+	bytes    int    // that it takes but for cookies, roughly, with what targets have answered
 }
 
 // Roughly what is kept beside the bytes of a value, with what targets have
@@ -61,6 +61,16 @@ func newSession(targets int) *session {
 		s.jars = append(s.jars, new(jar))
 	}
 	return s
+}
+
+// size returns how many bytes the session takes, roughly. The cookies of an answer
+// that comes later count with the next record.
+func (s *session) size() int {
+	n := s.recorded.bytes.Load()
+	for _, j := range s.jars {
+		n += j.bytes.Load()
+	}
+	return s.bytes + int(n)
 }
 
 // add remembers that an answer has a value.
@@ -146,8 +156,9 @@ func (t *table) settle(key string, ended bool) {
 		return
 	}
 	is := e.Value.(*entry)
-	t.bytes += is.session.bytes - is.bytes
-	is.bytes = is.session.bytes
+	t.bytes -= is.bytes
+	is.bytes = is.session.size()
+	t.bytes += is.bytes
 	for len(t.byKey) > t.most || t.bytes > t.mostBytes && len(t.byKey) > 1 {
 		t.remove(t.recent.Back())
 		t.forgotten.Add(1)
