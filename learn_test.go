@@ -183,6 +183,31 @@ func TestLearnedSimulatorTellsApart(t *testing.T) {
 	}
 }
 
+// TestLearnOddPaths has requests for paths that Caddy unescapes and cleans answered
+// as they were, in every form.
+func TestLearnOddPaths(t *testing.T) {
+	var e recording.Encoder
+	var data []byte
+	paths := []string{"/new%20item", "/caf%C3%A9", "/what%3F", "/of%2Ftwo", "//twice", "/a//Shop", "/a/./dot", "/a/../up", "/up", "/.hidden/..x/", "/plain/"}
+	for n := range 10 * len(paths) {
+		i := n % len(paths)
+		path := paths[i]
+		data = e.Append(data, &recording.Request{
+			Method: []byte("GET"), URI: []byte(path), Host: []byte("shop.test"), Headers: []byte("Host: shop.test\r\n"), TimeNS: 1_800_000_000_000_000_000,
+			Response: &recording.Response{Status: 500 + i, DurationNS: int64(time.Millisecond), Body: []byte(path), BodySize: uint64(len(path))},
+		})
+	}
+	name := filepath.Join(t.TempDir(), "shop.fbf")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []string{"caddyfile", "recipe", "wiremock"} {
+		if text, grade, status := learnFrom(t, "--as", form, "--fail", "match>=1", name); status != 0 {
+			t.Errorf("as %s: status %d\n%s\n%s", form, status, grade, text)
+		}
+	}
+}
+
 // TestLearnFromACutRecording learns from the whole records of a file that ends
 // within one, and says so by a warning and the exit status. A condition that does
 // not hold comes first.

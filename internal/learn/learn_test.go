@@ -5,9 +5,11 @@ package learn
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -204,7 +206,8 @@ func TestSecrets(t *testing.T) {
 	for i := range 30 {
 		all = append(all, exchange(time.Duration(i)*time.Second, "GET", "/mine", fmt.Sprintf("X-Api-Key: s3cr3t%d\r\n", i%2), 200, time.Millisecond, "", fmt.Sprint(i%2)))
 		all = append(all, exchange(time.Duration(i)*time.Second, "POST", "/login", "Authorization: Bearer "+jwt+"\r\n", 200, time.Millisecond,
-			"Set-Cookie: sid=s3cr3tc00kie; Path=/\r\nX-Kept: REDACTED\r\nContent-Type: application/json\r\n", `{"access_token": "short-secret", "other": "`+jwt+`", "name": "ann", "old": "REDACTED"}`))
+			"Set-Cookie: sid=s3cr3tc00kie; Path=/\r\nX-Kept: REDACTED\r\nContent-Type: application/json\r\nLocation: /in?page=7&session_id=s3cr3tsess#token=s3cr3tfragment\r\n",
+			`{"access_token": "short-secret", "other": "`+jwt+`", "name": "ann", "old": "REDACTED", "next": "/in?a=b\u0026csrf=s3cr3tform&token=REDACTED"}`))
 	}
 	m := learned(t, usual, all)
 	for form, text := range map[string][]byte{"caddyfile": m.Caddyfile("shop", new(Files)), "recipe": m.Recipe(new(Files)), "wiremock": m.WireMock(new(Files))} {
@@ -213,13 +216,13 @@ func TestSecrets(t *testing.T) {
 				t.Errorf("%s has %s:\n%s", form, secret, text)
 			}
 		}
-		for _, kept := range []string{"sid=xxxxxxxxxxxx; Path=/", "ann", "REDACTED"} {
+		for _, kept := range []string{"sid=xxxxxxxxxxxx; Path=/", "ann", "REDACTED", "/in?page=7&session_id=xxxxxxxxxx#token=xxxxxxxxxxxxxx", "csrf=xxxxxxxxxx&token=REDACTED"} {
 			if !bytes.Contains(text, []byte(kept)) {
 				t.Errorf("%s lacks %s:\n%s", form, kept, text)
 			}
 		}
 	}
-	if got := strings.Join(m.Replaced, "; "); !strings.Contains(got, "access_token") || !strings.Contains(got, "Set-Cookie") || !strings.Contains(got, "looks like a token") {
+	if got := strings.Join(m.Replaced, "; "); !strings.Contains(got, "access_token") || !strings.Contains(got, "Set-Cookie") || !strings.Contains(got, "session_id in Location of POST /login") || !strings.Contains(got, "csrf in the body") || !strings.Contains(got, "looks like a token") {
 		t.Errorf("listed is %s", got)
 	}
 }
@@ -300,5 +303,32 @@ func TestCaddyfileOfHostileRecording(t *testing.T) {
 	}
 	if len(m.Notes) != 3 || t.Failed() {
 		t.Errorf("notes %q of\n%s", m.Notes, text)
+	}
+}
+
+// TestRoutesOfRecipes has a recipe's routes as they are compared, and leaves out
+// what would have the whole list refused.
+func TestRoutesOfRecipes(t *testing.T) {
+	var all []*recording.Request
+	paths := []string{"/caf%C3%A9/new%20one", "/what%3F", "/line%0Abreak", "/broken/%E9", "/star%2Astar", "/per%25cent"}
+	for i := range 10 * len(paths) {
+		path := paths[i%len(paths)]
+		all = append(all, exchange(time.Duration(i)*time.Second, "GET", path, "", 200, time.Millisecond, "", path))
+	}
+	m := learned(t, usual, all)
+	var routes []struct{ Route string }
+	if err := json.Unmarshal(m.Recipe(new(Files)), &routes); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range routes {
+		got = append(got, r.Route)
+	}
+	slices.Sort(got)
+	if want := []string{"/café/new one", "/per%cent", "/star*", "/what?"}; !slices.Equal(got, want) {
+		t.Errorf("routes %q, want %q", got, want)
+	}
+	if got := strings.Join(m.Notes, "\n"); strings.Count(got, "is left out") != 2 {
+		t.Errorf("notes\n%s", got)
 	}
 }

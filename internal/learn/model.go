@@ -93,8 +93,9 @@ func (l *Learner) Model(o Options) (*Model, error) {
 	m.note(l.untimed, "exchanges have no time: stages know nothing of them")
 	slices.SortFunc(l.routes, func(a, b *observed) int {
 		p, q := slices.Index(l.plan.kinds, a.kind), slices.Index(l.plan.kinds, b.kind)
-		// those with a key come first, since they are asked first
-		return cmp.Or(cmp.Compare(p, q), cmp.Compare(len(b.variant), len(a.variant)), strings.Compare(a.variant, b.variant))
+		// a path that Caddy would clean comes first, since patterns of others fit it
+		// cleaned; those with a key do, since they are asked first
+		return cmp.Or(cmp.Compare(cleanness(a), cleanness(b)), cmp.Compare(p, q), cmp.Compare(len(b.variant), len(a.variant)), strings.Compare(a.variant, b.variant))
 	})
 	names := make(map[string]int)
 	for _, seen := range l.routes {
@@ -138,7 +139,11 @@ func (l *Learner) learn(seen *observed, o Options, m *Model) *Route {
 		for _, f := range w.fields[i] {
 			if (strings.EqualFold(f.Name, "Set-Cookie") || isSecretName(f.Name)) && !strings.Contains(f.Value, redacted) {
 				m.Replaced = append(m.Replaced, fmt.Sprintf("the value of %s of %s %s", f.Name, r.Method, r.Path))
+				continue
 			}
+			maskParameters([]byte(f.Value), func(name string) {
+				m.Replaced = append(m.Replaced, fmt.Sprintf("%s in %s of %s %s", name, f.Name, r.Method, r.Path))
+			})
 		}
 		r.known = append(r.known, a.likeness())
 	}

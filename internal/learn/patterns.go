@@ -15,24 +15,60 @@ import (
 
 var simplePath = regexp.MustCompile(`^[A-Za-z0-9/_.,-]+$`)
 
-// pathMatcher returns the matcher of a path. Caddy's path knows neither case nor
-// one segment, so that most need a pattern.
-func pathMatcher(template string) string {
-	if !strings.Contains(template, "*") && simplePath.MatchString(template) && template == strings.ToLower(template) {
-		return "path " + template
+// pathMatcher returns the matcher of a path, which stands beside one of the body
+// where ofBody is set. Caddy's path knows neither case nor one segment, so that
+// most need a pattern. Both have the path cleaned before they look at it; a path
+// that has something to clean is looked at as it came.
+func pathMatcher(template string, ofBody bool) (matcher string, ok bool) {
+	switch {
+	case !isClean(template):
+		// of two vars_regexp in a matcher one would do
+		return "vars_regexp {http.request.uri.path} " + quotedPattern("^"+pathPattern(template)+"$"), !ofBody
+	case !strings.Contains(template, "*") && simplePath.MatchString(template) && template == strings.ToLower(template):
+		return "path " + template, true
 	}
+	return "path_regexp " + quotedPattern("^"+pathPattern(template)+"$"), true
+}
+
+// pathPattern returns the pattern of a path without its escapes.
+func pathPattern(template string) string {
 	segments := strings.Split(template, "/")
 	for i, segment := range segments {
 		if segment == "*" {
 			segments[i] = "[^/]+"
 			continue
 		}
-		if plain, err := url.PathUnescape(segment); err == nil {
-			segment = plain
-		}
-		segments[i] = literal(segment)
+		segments[i] = literal(unescaped(segment))
 	}
-	return "path_regexp " + quotedPattern("^"+strings.Join(segments, "/")+"$")
+	return strings.Join(segments, "/")
+}
+
+// unescaped returns a path as Caddy compares it.
+func unescaped(text string) string {
+	if plain, err := url.PathUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// isClean reports whether a path has no empty segment but the last one, and none
+// that is a dot or two.
+func isClean(template string) bool {
+	plain := strings.TrimPrefix(unescaped(template), "/")
+	for segment := range strings.SplitSeq(strings.TrimSuffix(plain, "/"), "/") {
+		if segment == "." || segment == ".." || segment == "" && plain != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// cleanness returns 0 for a route whose path is not clean, else 1.
+func cleanness(seen *observed) int {
+	if isClean(seen.kind.pattern.path) {
+		return 1
+	}
+	return 0
 }
 
 // literal returns the pattern of a text, without braces, of which Caddy would

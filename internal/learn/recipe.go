@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -69,6 +70,10 @@ func (m *Model) Recipe(files *Files) []byte {
 			m.Notes = append(m.Notes, fmt.Sprintf("a recipe has neither method nor key nor parameters within a path: %s is left out, since %s stands for %s", r.title(), byPattern[pattern].title(), pattern))
 			continue
 		}
+		if !isRoute(pattern) {
+			m.Notes = append(m.Notes, fmt.Sprintf("the route of a recipe is a path of text without control characters: %s is left out", r.title()))
+			continue
+		}
 		list = append(list, r.recipe(pattern, files))
 	}
 	return indented(list)
@@ -91,13 +96,21 @@ func (r *Route) title() string {
 	return strings.Join(parts, ", ")
 }
 
-// recipePattern returns the route of a recipe that a template comes closest to.
+// recipePattern returns the route of a recipe that a template comes closest to,
+// which is compared with paths without their escapes.
 func recipePattern(template string) string {
-	before, _, many := strings.Cut(template, "*")
+	pattern, _, many := strings.Cut(unescaped(template), "*")
 	if many {
-		return before + "*"
+		pattern += "*"
 	}
-	return template
+	return pattern
+}
+
+// isRoute reports whether a recipe may have this pattern.
+func isRoute(pattern string) bool {
+	return strings.HasPrefix(pattern, "/") && utf8.ValidString(pattern) && !strings.ContainsFunc(pattern, func(c rune) bool {
+		return unicode.IsControl(c) || c == '\u2028' || c == '\u2029'
+	})
 }
 
 func (r *Route) recipe(pattern string, files *Files) recipeJSON {
@@ -190,8 +203,7 @@ func (m *Model) mapping(r *Route, files *Files) mappingJSON {
 		out.Priority = 1
 	}
 	if strings.Contains(r.Path, "*") {
-		_, pattern, _ := strings.Cut(pathMatcher(r.Path), " ")
-		out.Request.URLPathPattern = strings.Trim(pattern, "`^$")
+		out.Request.URLPathPattern = strings.Trim(quotedPattern(pathPattern(r.Path)), "`")
 	} else {
 		out.Request.URLPath = r.Path
 	}
@@ -210,18 +222,19 @@ func (m *Model) mapping(r *Route, files *Files) mappingJSON {
 			out.Request.BodyPatterns = append(out.Request.BodyPatterns, map[string]any{"contains": key.Place.Name + "=" + key.Value})
 		}
 	}
-	most, others := 0, 0
+	most, all, outcomes := 0, 0, 0
 	var best *Outcome
 	for i := range r.Stages {
 		for j := range r.Stages[i].Outcomes {
-			others++
-			if o := &r.Stages[i].Outcomes[j]; o.N > most {
+			o := &r.Stages[i].Outcomes[j]
+			all, outcomes = all+o.N, outcomes+1
+			if o.N > most {
 				best, most = o, o.N
 			}
 		}
 	}
-	if others > 1 {
-		m.Notes = append(m.Notes, fmt.Sprintf("a mapping has one response: of %s the %d with status %d are written, and neither %d others nor when they came", r.title(), most, best.Status, others-1))
+	if outcomes > 1 {
+		m.Notes = append(m.Notes, fmt.Sprintf("a mapping has one response: of %s the %d with status %d are written, and neither the other %d nor when they came", r.title(), most, best.Status, all-most))
 	}
 	out.Response = responseJSON{Status: max(best.Status, 200), Headers: headersOf(slices.Concat(r.Fields, best.Fields))}
 	switch fault, _, _ := strings.Cut(best.Fault, " "); fault {

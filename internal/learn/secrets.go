@@ -44,6 +44,10 @@ var secretValue = regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]*|[A-Za-z0-9_\-+/]
 // secretMember is a member of JSON with a name of those above and a text.
 var secretMember = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"\s*:\s*"((?:[^"\\]|\\.)*)"`)
 
+// secretParameter is a parameter of a URL or form, where a name of those above may
+// be too.
+var secretParameter = regexp.MustCompile(`(?:^|[?&#;]|\\u0026)([\w.%\[\]-]+)=([^&#;\\\s"'<>]{4,})`)
+
 const redacted = "REDACTED" // what a recorder leaves in place of a value
 
 // maskField returns a value of a header field without what is secret in it.
@@ -63,7 +67,26 @@ func maskField(name, value []byte) []byte {
 	case isSecretName(string(name)):
 		return mask(value)
 	}
-	return value
+	return maskParameters(value, func(string) {})
+}
+
+// maskParameters returns a text in which the values of secret parameters are as
+// many x, and tells their names.
+func maskParameters(text []byte, tell func(name string)) []byte {
+	if bytes.IndexByte(text, '=') < 0 {
+		return text
+	}
+	return secretParameter.ReplaceAllFunc(text, func(parameter []byte) []byte {
+		parts := secretParameter.FindSubmatchIndex(parameter)
+		name, value := parameter[parts[2]:parts[3]], parameter[parts[4]:parts[5]]
+		if !isSecretName(string(name)) || string(value) == redacted {
+			return parameter
+		}
+		tell(string(name))
+		out := bytes.Clone(parameter)
+		copy(out[parts[4]:parts[5]], mask(value))
+		return out
+	})
 }
 
 // withoutExpiry returns the attributes of a cookie, each with its semicolon, but
@@ -103,6 +126,7 @@ func maskBody(body []byte) (masked []byte, names []string) {
 		copy(out[parts[4]:parts[5]], mask(value))
 		return out
 	})
+	masked = maskParameters(masked, note)
 	masked = secretValue.ReplaceAllFunc(masked, func(value []byte) []byte {
 		if !looksRandom(value) {
 			return value
