@@ -33,6 +33,8 @@ type session struct {
 	known    map[valued][]source // the last two answers that had it
 	order    []valued            // of known, the oldest first
 	latest   map[conversation.Slot]source
+	users    map[*Step][]*Step // by a request, the last ones that have a value of its answer
+	used     []*Step           // those in users, the one used last at the end
 	secrets  []secret
 	recorded *jar   // what the recorded answers have handed out
 	jars     []*jar // what each target has handed out
@@ -56,7 +58,10 @@ type secret struct {
 }
 
 func newSession(targets int) *session {
-	s := &session{known: make(map[valued][]source), latest: make(map[conversation.Slot]source), recorded: new(jar), bytes: secretBytes}
+	s := &session{
+		known: make(map[valued][]source), latest: make(map[conversation.Slot]source), users: make(map[*Step][]*Step),
+		recorded: new(jar), bytes: secretBytes,
+	}
 	for range targets {
 		s.jars = append(s.jars, new(jar))
 	}
@@ -104,6 +109,31 @@ func (s *session) add(link int, v valued, from source) {
 	}
 	s.secrets = append(s.secrets, secret{edit.NewSecret(v.value), from, link})
 	s.bytes += secretBytes + formBytes*len(v.value)
+}
+
+// Bounds of what is known of who has the values of which answer.
+const (
+	maxUsed  = 256 // answers
+	maxUsers = 8   // requests that have values of one: so many may one that follows wait for
+)
+
+// use remembers that a request has a value of an answer. It is not known to the
+// request that was answered: that would keep all that come after it.
+func (s *session) use(producer, user *Step) {
+	users, known := s.users[producer]
+	switch {
+	case known:
+		at := slices.Index(s.used, producer)
+		s.used = slices.Delete(s.used, at, at+1)
+	case len(s.used) == maxUsed:
+		delete(s.users, s.used[0])
+		s.used = slices.Delete(s.used, 0, 1)
+	}
+	s.used = append(s.used, producer)
+	if len(users) == maxUsers {
+		users = slices.Delete(users, 0, 1)
+	}
+	s.users[producer] = append(users, user)
 }
 
 // find returns the latest answer that had a value when a request began that was

@@ -27,8 +27,7 @@ type Step struct {
 	needs    []need
 	jarred   map[string]bool // cookies that go as the jar has them
 	products []conversation.Place
-	counts   []int   // values of the recorded answer at each of them
-	users    []*Step // the last ones that have a value of its answer, while records are read
+	counts   []int // values of the recorded answer at each of them
 
 	mu   sync.Mutex
 	at   []outcome // of each target
@@ -106,9 +105,6 @@ func (s *Step) consume(r *recording.Request, links []int) {
 	}
 }
 
-// maxUsers is how many requests about one thing one that follows may wait for.
-const maxUsers = 8
-
 // keepOrder has a request wait as well for those that were about the same thing
 // and had been answered when it was recorded: what is put into a cart is there
 // before the cart is ordered. Credentials are no such thing, or a session would
@@ -119,16 +115,12 @@ func (s *Step) keepOrder() {
 		case conversation.Cookie, conversation.Bearer:
 			continue
 		}
-		producer := n.step
-		for _, user := range producer.users {
+		for _, user := range s.session.users[n.step] {
 			if user != s && user.ended <= s.recorded {
 				s.needs = append(s.needs, need{source: source{step: user}, link: -1, lenient: true})
 			}
 		}
-		if len(producer.users) == maxUsers {
-			producer.users = producer.users[1:]
-		}
-		producer.users = append(producer.users, s)
+		s.session.use(n.step, s)
 	}
 }
 
