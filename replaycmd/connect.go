@@ -55,8 +55,11 @@ func (c *connecting) apply(options *send.Options) error {
 	}
 	if c.cert != "" {
 		certificate, err := tls.LoadX509KeyPair(c.cert, cmp.Or(c.key, c.cert))
+		if err != nil && c.key == "" {
+			return fmt.Errorf("--cert: %v: expected a certificate and its key in '%s', or the key in a file of --key", err, c.cert)
+		}
 		if err != nil {
-			return fmt.Errorf("--cert: %v", err)
+			return fmt.Errorf("--cert, --key: %v", err)
 		}
 		options.Certificates = []tls.Certificate{certificate}
 	}

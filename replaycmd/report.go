@@ -129,6 +129,17 @@ func checkBaseline(conditions []report.Condition, baseline *report.Report) error
 	return nil
 }
 
+// checkCompared refuses conditions about a comparison where the run had none, as
+// they would be about no target and hold.
+func checkCompared(conditions []report.Condition, r *report.Report) error {
+	for _, c := range conditions {
+		if c.OfComparison() && len(r.Comparisons) == 0 {
+			return fmt.Errorf("--fail '%s' is about comparing: expected the report of a run with --compare", c)
+		}
+	}
+	return nil
+}
+
 // run writes and judges the report again.
 func (p *redrawing) run(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 {
@@ -144,6 +155,9 @@ func (p *redrawing) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	r, err := readReports(args, cmd.InOrStdin())
 	if err != nil {
+		return exitNotStarted, err
+	}
+	if err := checkCompared(p.conditions, r); err != nil {
 		return exitNotStarted, err
 	}
 	if p.baseline != nil {

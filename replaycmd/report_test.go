@@ -49,10 +49,12 @@ func TestReportsAreDrawnAgain(t *testing.T) {
 		{[]string{slow, "--report", "html"}, exitFailed, "<h1>Failed</h1>"},
 		{[]string{fast, "--report", "markdown"}, 0, "### ✅ Passed"},
 		{[]string{"-"}, 0, "requests"},
-		{[]string{fast, slow}, exitNotStarted, "2 reports are given: expected one"},
+		{[]string{fast, slow}, exitNotStarted, "is not of a shard: reports of several runs are not added up"},
 		{[]string{fast, "--report", "csv"}, exitNotStarted, "needs the seconds of a run"},
 		{[]string{fast, "--report", "html", "--report", "json"}, exitNotStarted, "two reports go to standard output"},
 		{[]string{fast, "--fail", "p99<2x baseline"}, exitNotStarted, "expected --baseline FILE"},
+		{[]string{fast, "--fail", "errors=0", "--fail", "diffs=0"}, exitNotStarted, "--fail 'diffs=0' is about comparing: expected the report of a run with --compare"},
+		{[]string{fast, "--fail", "p50<2x old"}, exitNotStarted, "expected the report of a run with --compare"},
 		{[]string{filepath.Join(folder, "none.json")}, exitNotStarted, "none.json"},
 	} {
 		data, err := os.ReadFile(fast)

@@ -140,6 +140,7 @@ func TestClientCertificatesAndNames(t *testing.T) {
 		{[]string{"--key", path("key.pem")}, exitNotStarted},
 		{[]string{"--cert", path("both.pem"), "--cacert", path("key.pem")}, exitNotStarted},
 		{[]string{"--cert", path("both.pem"), "--source-ip", "localhost"}, exitNotStarted},
+		{[]string{"--cert", path("cert.pem")}, exitNotStarted},
 	} {
 		args := append([]string{"-q", "-n", "1", "--cacert", path("cert.pem"), "--server-name", "example.com"}, tc.args...)
 		if slices.Contains(tc.args, "--cacert") {
@@ -148,6 +149,9 @@ func TestClientCertificatesAndNames(t *testing.T) {
 		if o := replay(t, append(args, hs.URL)...); o.status != tc.status {
 			t.Errorf("%v: status %d, %s", tc.args, o.status, o.stderr)
 		}
+	}
+	if o := replay(t, "-n", "1", "--cert", path("cert.pem"), hs.URL); !strings.Contains(o.stderr, "or the key in a file of --key") {
+		t.Errorf("without a key: %s", o.stderr)
 	}
 	if got := strings.Join(append(names, peers...), " "); got != "example.com example.com 127.0.0.1 127.0.0.1" {
 		t.Errorf("the server was asked for %s", got)

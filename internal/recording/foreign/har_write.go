@@ -35,6 +35,7 @@ func (h *harWriter) Write(r *recording.Request) error {
 	if !ok {
 		return nil
 	}
+	h.losses.add(r.TimeNS == 0, "requests had no time, which HAR asks for")
 	h.losses.add(len(r.Trailers) > 0, "requests had trailers")
 	h.losses.add(len(r.Error) > 0, "requests had not come whole")
 	h.losses.add(!utf8.Valid(r.Headers), "requests have header fields with bytes that are no text")

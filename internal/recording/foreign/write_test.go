@@ -139,3 +139,16 @@ func TestAnswersAreUnpackedForHAR(t *testing.T) {
 		t.Errorf("losses %v", losses)
 	}
 }
+
+// HAR asks for a time, so that what has none is told of.
+func TestHARTellsOfRequestsWithoutATime(t *testing.T) {
+	w := NewHARWriter(io.Discard, nil)
+	for _, at := range []int64{0, 1796051592000000000} {
+		if err := w.Write(&recording.Request{TimeNS: at, Method: []byte("GET"), URI: []byte("/"), Headers: []byte("Host: shop.test\r\n")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if losses := w.Losses().Each(); !slices.Equal(losses, []string{"1 requests had no time, which HAR asks for"}) {
+		t.Errorf("losses %v", losses)
+	}
+}
