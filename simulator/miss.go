@@ -183,7 +183,7 @@ func (h *Handler) missesExpress(x onExpress) bool {
 	return !h.mappings.match(x.stubRequest())
 }
 
-// passedOn is what the access log tells of a request that nothing took.
+// passedOn is in the access log of a request that nothing took.
 type passedOn struct{}
 
 // MarshalLogObject writes it.

@@ -27,9 +27,10 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-// TestOutcomesExample makes 2,000 requests of each route of the example, among
-// the long checks 10,000, and counts, as a client, what became of them: shares within three standard
-// deviations, and of the first ones exactly as many as there should be.
+// TestOutcomesExample makes 2,000 requests of each route of the example, among the
+// long checks 10,000, and counts, as a client, what became of them: shares within
+// three standard deviations, and of the first ones exactly as many as there should
+// be.
 func TestOutcomesExample(t *testing.T) {
 	addr := caddytest.Addr(t)
 	url := "http://" + addr

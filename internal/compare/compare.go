@@ -103,7 +103,7 @@ func (c *Comparer) Compare(old, new *Response) *Result {
 	return &c.result
 }
 
-// LetGo gives large buffers back, and what unpacks. The result of the last
+// LetGo lets go of large buffers, and of what unpacks. The result of the last
 // comparison keeps only its fields and kinds.
 func (c *Comparer) LetGo() {
 	c.unpacker = coding.Unpacker{}

@@ -11,7 +11,7 @@ type Capture struct {
 	// Hold reports whether the body, or the head, may have so many bytes more of
 	// memory. It is asked for what goes beyond FreeBody. nil: it always may.
 	Hold func(bytes int) bool
-	// Return gives back all that Hold has granted, when it refuses: with it a part
+	// Return takes back all that Hold has granted, when it refuses: with it a part
 	// of a response is of no use, and not kept. nil: it is.
 	Return func(bytes int)
 

@@ -28,7 +28,7 @@ func (m *Memory) Take(bytes int64) bool {
 	return true
 }
 
-// Return gives bytes back that were taken.
+// Return returns bytes that were taken.
 func (m *Memory) Return(bytes int64) { m.held.Add(-bytes) }
 
 // Held returns how many bytes are taken.
