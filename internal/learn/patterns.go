@@ -23,22 +23,23 @@ func pathMatcher(template string, ofBody bool) (matcher string, ok bool) {
 	switch {
 	case !isClean(template):
 		// of two vars_regexp in a matcher one would do
-		return "vars_regexp {http.request.uri.path} " + quotedPattern("^"+pathPattern(template)+"$"), !ofBody
+		return "vars_regexp {http.request.uri.path} " + quotedPattern("^"+pathPattern(template, unescaped)+"$"), !ofBody
 	case !strings.Contains(template, "*") && simplePath.MatchString(template) && template == strings.ToLower(template):
 		return "path " + template, true
 	}
-	return "path_regexp " + quotedPattern("^"+pathPattern(template)+"$"), true
+	return "path_regexp " + quotedPattern("^"+pathPattern(template, unescaped)+"$"), true
 }
 
-// pathPattern returns the pattern of a path without its escapes.
-func pathPattern(template string) string {
+// pathPattern returns the pattern of the paths of a template, whose segments are
+// compared as the function has them.
+func pathPattern(template string, compared func(string) string) string {
 	segments := strings.Split(template, "/")
 	for i, segment := range segments {
 		if segment == "*" {
 			segments[i] = "[^/]+"
 			continue
 		}
-		segments[i] = literal(unescaped(segment))
+		segments[i] = literal(compared(segment))
 	}
 	return strings.Join(segments, "/")
 }

@@ -203,7 +203,8 @@ func (m *Model) mapping(r *Route, files *Files) mappingJSON {
 		out.Priority = 1
 	}
 	if strings.Contains(r.Path, "*") {
-		out.Request.URLPathPattern = strings.Trim(quotedPattern(pathPattern(r.Path)), "`")
+		asSent := func(segment string) string { return segment }
+		out.Request.URLPathPattern = strings.Trim(quotedPattern(pathPattern(r.Path, asSent)), "`")
 	} else {
 		out.Request.URLPath = r.Path
 	}
