@@ -36,7 +36,24 @@ func (r *route) size() int64 {
 
 // errTooLarge is the error of a route that does not fit.
 func (r *route) errTooLarge() error {
-	return &recipe.FieldError{Field: r.recipe.LargestField(), Err: recipe.ErrTooLarge}
+	field := r.recipe.LargestField()
+	if files := r.fixedSize - r.recipe.Size(); files > r.size()/2 {
+		field = r.largestFile()
+	}
+	return &recipe.FieldError{Field: field, Err: recipe.ErrTooLarge}
+}
+
+// largestFile returns the field of the outcome whose file takes most memory.
+func (r *route) largestFile() (field string) {
+	most := int64(-1)
+	for i := range r.recipe.Stages {
+		for j, outcome := range r.recipe.Stages[i].Outcomes {
+			if outcome.BodyFile != "" && r.bodies[i][j].inMemory() > most {
+				field, most = r.recipe.OutcomeField(i, j, "body_file"), r.bodies[i][j].inMemory()
+			}
+		}
+	}
+	return field
 }
 
 // free returns what is left of the capacity beside the routes of a table,

@@ -76,7 +76,7 @@ func TestFilesAndOriginsCount(t *testing.T) {
 	} else if err := s.Destruct(); err != nil {
 		t.Error(err)
 	}
-	if _, err := New(t.Name(), parse(t, outcomes(other)), Defaults{}); err == nil || !strings.Contains(err.Error(), "more than") {
+	if _, err := New(t.Name(), parse(t, outcomes(other)), Defaults{}); err == nil || !strings.HasPrefix(err.Error(), "stages[3].body_file: ") {
 		t.Errorf("got error %v", err)
 	}
 	url, _ := origin(t)

@@ -94,7 +94,7 @@ func (x *Exchange) Respond(from Side, r *compare.Response) {
 }
 
 // Adopt is Respond for a body that is handed over with so many bytes that it takes
-// of the pool's Memory.
+// of the pool's Memory. It is not for nil, whose bytes nobody would return.
 func (x *Exchange) Adopt(from Side, r *compare.Response, held int64) {
 	s := side{known: true, response: *r}
 	fields := len(r.Header) + len(r.Trailer)
