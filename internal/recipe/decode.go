@@ -96,11 +96,18 @@ func open(data []byte, delim json.Delim, want string) (*json.Decoder, error) {
 	return dec, nil
 }
 
+// longestNumber is the length up to which an error has a number itself.
+const longestNumber = 32
+
 // decodeInto reads a plain value.
 func decodeInto[T any](into *T, want string) func([]byte) error {
 	return func(value []byte) error {
 		if err := json.Unmarshal(value, into); err != nil {
-			return fmt.Errorf("expected %s, got %s", want, kind(value))
+			got := kind(value)
+			if got == "a number" && strings.Contains(want, "number") && len(value) <= longestNumber {
+				got = string(value)
+			}
+			return fmt.Errorf("expected %s, got %s", want, got)
 		}
 		return nil
 	}

@@ -199,7 +199,7 @@ func TestParseNamesTheFieldAtFault(t *testing.T) {
 		{"latency reversed", `[{"stages":[{"latency":"100ms..50ms"}]}]`, "recipes[0].stages[0].latency", ""},
 		{"latency negative", `{"stages":[{"latency":"-10ms..10ms"}]}`, "stages[0].latency", ""},
 		{"status text", `{"stages":[{"status":"500"}]}`, "stages[0].status", "expected a whole number, got text"},
-		{"status a fraction", `{"stages":[{"status":200.5}]}`, "stages[0].status", "expected a whole number"},
+		{"status a fraction", `{"stages":[{"status":200.5}]}`, "stages[0].status", "expected a whole number, got 200.5"},
 		{"status 99", `{"stages":[{"status":99}]}`, "stages[0].status", "99"},
 		{"status 103", `{"stages":[{"status":103}]}`, "stages[0].status", "103"},
 		{"status 1000", `{"stages":[{"status":1000}]}`, "stages[0].status", "1000"},
