@@ -163,6 +163,10 @@ func TestFindRateWithOtherFlags(t *testing.T) {
 			t.Errorf("%v: status %d, %s", args, o.status, o.stderr)
 		}
 	}
+	const again = "--find-rate cannot read standard input a second time"
+	if o := replay(t, "--find-rate", "p99<1s", "--to", "localhost:1", "-"); o.status != exitNotStarted || !strings.Contains(o.stderr, again) {
+		t.Errorf("standard input: status %d, %s", o.status, o.stderr)
+	}
 }
 
 // TestFindRateFromTooHigh begins at a rate of which one try would take a day.

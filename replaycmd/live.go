@@ -144,7 +144,8 @@ func liveLines(width int, names []string, all, before []report.Running, seconds 
 			lines = append(lines, fmt.Sprintf("%-20s %9d %9s %9d %9s %9s", fitRunes(name, 20), now.Requests, rate, now.Errors, brief(now.P50), brief(now.P99)))
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s: %d sent, %s", fitRunes(name, max(width-30, 4)), now.Requests, rate),
+		sent := fmt.Sprintf(": %d sent, %s", now.Requests, rate)
+		lines = append(lines, fitRunes(name, max(width-1-len(sent), 4))+sent,
 			fmt.Sprintf("  %d errors, p50 %s, p99 %s", now.Errors, brief(now.P50), brief(now.P99)))
 	}
 	for i, line := range lines {

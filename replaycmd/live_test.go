@@ -44,6 +44,18 @@ func TestLiveFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// A name is cut only where there is no room for it.
+func TestLiveNamesAreToldApartInFortyColumns(t *testing.T) {
+	names := []string{"127.0.0.1:31001", "127.0.0.1:31002"}
+	figures := make([]report.Running, 2)
+	got := strings.Join(liveLines(40, names, figures, figures, 0.5, time.Second, -1), "\n")
+	for _, name := range names {
+		if !strings.Contains(got, name+": 0 sent, 0/s\n") {
+			t.Errorf("%s is missing in\n%s", name, got)
+		}
+	}
+}
+
 // Where nothing can be drawn in place the figures are a line.
 func TestLiveInOneLine(t *testing.T) {
 	view := liveView{

@@ -82,7 +82,7 @@ func (s *selection) open(ctx context.Context, args []string, stdin io.Reader, lo
 func checkLoop(files []source.Input) error {
 	for _, file := range files {
 		if file.Stream {
-			return fmt.Errorf("--loop cannot read %s a second time: it is no file", file.Name)
+			return fmt.Errorf("--loop and --find-rate cannot read %s a second time: it is no file", file.Name)
 		}
 	}
 	return nil

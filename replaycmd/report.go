@@ -164,7 +164,7 @@ func (p *redrawing) run(cmd *cobra.Command, args []string) (int, error) {
 		r.SetBaseline(p.baseline)
 	}
 	if len(p.conditions) > 0 {
-		r.Checks = []report.Check{}
+		r.Checks, r.JudgedAgain = []report.Check{}, true
 		r.Judge(p.conditions)
 	}
 	names := make([]string, len(r.Targets))

@@ -48,6 +48,7 @@ func TestReportsAreDrawnAgain(t *testing.T) {
 		{[]string{slow, "--baseline", fast, "--fail", "p99.9<1000x baseline"}, exitFailed, "unknown, as 500 answers beside 500 are too few"},
 		{[]string{slow, "--report", "html"}, exitFailed, "<h1>Failed</h1>"},
 		{[]string{fast, "--report", "markdown"}, 0, "### ✅ Passed"},
+		{[]string{fast, "--fail", "p50<1h", "--report", "html"}, 0, "Judged again: these are not the conditions of the command"},
 		{[]string{"-"}, 0, "requests"},
 		{[]string{fast, slow}, exitNotStarted, "is not of a shard: reports of several runs are not added up"},
 		{[]string{fast, "--report", "csv"}, exitNotStarted, "needs the seconds of a run"},

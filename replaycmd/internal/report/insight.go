@@ -18,7 +18,7 @@ import (
 const fewForP99 = 100
 
 // insights returns in sentences what a reader looks for first: which target is
-// slower and where, and whether the measurement itself was held up.
+// slower and where, which failed, and whether the measurement itself was held up.
 func (r *Report) insights() (all []string) {
 	if s := r.slowest(); s != "" {
 		all = append(all, s)
@@ -35,7 +35,7 @@ func (r *Report) insights() (all []string) {
 	}
 	for i := range min(len(r.Targets), maxTargets) {
 		t := &r.Targets[i]
-		for _, s := range []string{t.slowestClass(), t.worstMoment()} {
+		for _, s := range []string{t.serverErrors(), t.slowestClass(), t.worstMoment()} {
 			if s != "" {
 				all = append(all, label(t.Name)+": "+s)
 			}
@@ -91,6 +91,21 @@ func (r *Report) slowest() string {
 	}
 	return fmt.Sprintf("%s is the slowest: its %s is %s, %s × that of %s, %s",
 		label(first.Name), name, duration(slow), strconv.FormatFloat(slow/fast, 'f', 1, 64), label(last.Name), duration(fast))
+}
+
+// serverErrors returns how many answers of a target have a status of 5xx, and when
+// most of them came.
+func (t *Target) serverErrors() string {
+	failing := t.StatusClass(5)
+	if failing == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s of %s answers have a status of 5xx", count(failing), count(t.Answers))
+	if len(t.Timeline) < 2 {
+		return text
+	}
+	worst := slices.MaxFunc(t.Timeline, func(a, b Moment) int { return cmp.Compare(a.StatusClasses["5xx"], b.StatusClasses["5xx"]) })
+	return fmt.Sprintf("%s, most at %s", text, since(worst.Second))
 }
 
 // slowestClass returns in which class of a target's requests its time goes.

@@ -41,6 +41,8 @@ type Report struct {
 	Shard  *Shard `json:"shard,omitempty"`  // the part of the run that it is of; none: all of it
 	Shards int    `json:"shards,omitempty"` // from so many parts it was added up
 
+	JudgedAgain bool `json:"judged_again,omitempty"` // by conditions that are not those of the command
+
 	Found *FoundRate `json:"found_rate,omitempty"` // of --find-rate; all else is of the last run at that rate
 
 	Comparisons []Comparison `json:"comparisons,omitempty"` // one of each new target, if responses were compared
