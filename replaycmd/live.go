@@ -109,15 +109,16 @@ func (v *liveView) draw(w io.Writer, width int) {
 // plain returns what was taken in one line.
 func (v *liveView) plain() string {
 	lines := liveLines(60, v.names, v.all, v.before, v.seconds, v.elapsed, v.fraction) // narrow: two lines for each target
-	text := lines[0]
+	var text strings.Builder
+	text.WriteString(lines[0])
 	for i, line := range lines[1:] {
 		if i%2 == 0 {
-			text += "; " + line
+			text.WriteString("; " + line)
 		} else {
-			text += ", " + strings.TrimSpace(line)
+			text.WriteString(", " + strings.TrimSpace(line))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // liveLines returns the lines that show running figures, none longer than the

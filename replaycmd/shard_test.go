@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"

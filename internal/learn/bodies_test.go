@@ -25,16 +25,26 @@ func TestBodies(t *testing.T) {
 		kept map[string]string
 	}{
 		{"two", func(i int) string { return []string{"red", "blue", "blue", "blue"}[i%4] }, []string{"body `blue`", "percent 25", "body `red`"}, "", nil},
-		{"in files", func(i int) string { return fmt.Sprint(i%4/3, " <", long) }, []string{"body_file __files/get_a.txt", "percent 25", "body_file __files/get_a_2.txt"}, "",
-			map[string]string{"get_a.txt": "0 <" + long, "get_a_2.txt": "1 <" + long}},
-		{"secrets", func(i int) string { return fmt.Sprintf(`{"n": %d, "token": "s3cr3t%d", "text": %q}`, i%2, i%5, long) },
-			[]string{"body_file __files/get_a.json", "percent 50", "body_file __files/get_a_2.json"}, "s3cr3t",
-			map[string]string{"get_a.json": fmt.Sprintf(`{"n": 0, "token": "xxxxxxx", "text": %q}`, long), "get_a_2.json": fmt.Sprintf(`{"n": 1, "token": "xxxxxxx", "text": %q}`, long)}},
+		{
+			"in files", func(i int) string { return fmt.Sprint(i%4/3, " <", long) },
+			[]string{"body_file __files/get_a.txt", "percent 25", "body_file __files/get_a_2.txt"},
+			"",
+			map[string]string{"get_a.txt": "0 <" + long, "get_a_2.txt": "1 <" + long},
+		},
+		{
+			"secrets", func(i int) string { return fmt.Sprintf(`{"n": %d, "token": "s3cr3t%d", "text": %q}`, i%2, i%5, long) },
+			[]string{"body_file __files/get_a.json", "percent 50", "body_file __files/get_a_2.json"},
+			"s3cr3t",
+			map[string]string{"get_a.json": fmt.Sprintf(`{"n": 0, "token": "xxxxxxx", "text": %q}`, long), "get_a_2.json": fmt.Sprintf(`{"n": 1, "token": "xxxxxxx", "text": %q}`, long)},
+		},
 		{"binary", func(i int) string { return "\x00\xff" + string(rune('a'+i%2)) }, []string{"body_file __files/get_a.bin", "body_file __files/get_a_2.bin"}, "random", nil},
 		{"many", func(i int) string { return fmt.Sprint("page ", max(0, i%100-50)) }, []string{"body `page 0`", "outcome 200 p50"}, "percent", nil},
 		{"many binary ones, even", func(i int) string { return "\x00" + fmt.Sprint(i) + strings.Repeat("x", 1000+i) }, []string{"random_content 1"}, "percent", nil},
-		{"many binary ones, most small", func(i int) string { return fmt.Sprintf("\x00%03d", i) + strings.Repeat("x", 96+max(0, i%5-3)*9900) },
-			[]string{"percent 20", "body <<100b>>", "body <<10000b>>"}, "", nil},
+		{
+			"many binary ones, most small", func(i int) string { return fmt.Sprintf("\x00%03d", i) + strings.Repeat("x", 96+max(0, i%5-3)*9900) },
+			[]string{"percent 20", "body <<100b>>", "body <<10000b>>"},
+			"", nil,
+		},
 		{"each once", func(i int) string { return fmt.Sprint(i) }, []string{"body `0`"}, "percent", nil},
 	} {
 		var all []*recording.Request

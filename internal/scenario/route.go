@@ -57,7 +57,7 @@ func newRoutes(ctx context.Context, list recipe.List, defaults Defaults) ([]*rou
 			return nil, list.At(i, err)
 		}
 		r.content.Store(content)
-		files := int64(0)
+		var files int64
 		if r.bodies, files, err = ownBodies(ctx, &r.recipe, chance); err != nil {
 			return nil, list.At(i, err)
 		}

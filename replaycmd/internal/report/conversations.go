@@ -148,7 +148,10 @@ func mergeStale(shards []*Report) []Stale {
 			sum[s.Field] += s.Requests
 		}
 	}
-	var all []Stale
+	if len(sum) == 0 {
+		return nil
+	}
+	all := make([]Stale, 0, len(sum))
 	for _, field := range slices.Sorted(maps.Keys(sum)) {
 		all = append(all, Stale{Field: field, Requests: sum[field]})
 	}

@@ -165,8 +165,12 @@ func TestPageHasWhatDiffersFirst(t *testing.T) {
 // Many late requests are said once of all targets for which they have one reason.
 func TestLateRequestsAreSaidOnce(t *testing.T) {
 	r := &Report{Targets: []Target{
-		{Name: "a", Requests: 1000, Late: 100, LateBusy: 10}, {Name: "b", Requests: 100, Late: 20}, {Name: "c", Requests: 100, Late: 20, LateBusy: 11},
-		{Name: "d", Requests: 1000, Late: 9}, {Name: "e", Requests: 100, Late: 20, LateBusy: 1, LateWaiting: 11}, {Name: "f"},
+		{Name: "a", Requests: 1000, Late: 100, LateBusy: 10},
+		{Name: "b", Requests: 100, Late: 20},
+		{Name: "c", Requests: 100, Late: 20, LateBusy: 11},
+		{Name: "d", Requests: 1000, Late: 9},
+		{Name: "e", Requests: 100, Late: 20, LateBusy: 1, LateWaiting: 11},
+		{Name: "f"},
 	}}
 	const want = "c: 20.0% of the requests started late, most because all connections were busy\n" +
 		"e: 20.0% of the requests started late, most because they waited for the answers to others\n" +

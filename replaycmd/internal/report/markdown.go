@@ -81,8 +81,10 @@ func (r *Report) markdownTargets(m *strings.Builder) {
 			break
 		}
 		t := &r.Targets[i]
-		values := []string{plain(t.Name, markdownText), count(t.Requests), count(t.Errors + t.Unsent), rate(t.AnswerRate),
-			t.None(t.Latency.P50MS), t.None(t.Latency.P99MS), t.None(t.Latency.MaxMS)}
+		values := []string{
+			plain(t.Name, markdownText), count(t.Requests), count(t.Errors + t.Unsent), rate(t.AnswerRate),
+			t.None(t.Latency.P50MS), t.None(t.Latency.P99MS), t.None(t.Latency.MaxMS),
+		}
 		if unlinked {
 			values = slices.Insert(values, 3, count(t.Unlinked))
 		}

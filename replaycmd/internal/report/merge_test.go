@@ -85,9 +85,17 @@ func TestMergedPercentilesAreThoseOfAll(t *testing.T) {
 		name string
 		a, b any
 	}{
-		{"requests", a.Requests, b.Requests}, {"errors", a.Errors, b.Errors}, {"p50", a.Latency.P50MS, b.Latency.P50MS}, {"p99.9", a.Latency.P999MS, b.Latency.P999MS},
-		{"mean", a.Latency.MeanMS, b.Latency.MeanMS}, {"max", a.Latency.MaxMS, b.Latency.MaxMS}, {"rate", fmt.Sprintf("%.3f", a.Rate), fmt.Sprintf("%.3f", b.Rate)}, {"elapsed", math.Round(a.ElapsedMS), math.Round(b.ElapsedMS)},
-		{"kinds", fmt.Sprint(a.ErrorsByKind), fmt.Sprint(b.ErrorsByKind)}, {"asked", a.RateAsked, b.RateAsked}, {"moments", len(a.Timeline), len(b.Timeline)},
+		{"requests", a.Requests, b.Requests},
+		{"errors", a.Errors, b.Errors},
+		{"p50", a.Latency.P50MS, b.Latency.P50MS},
+		{"p99.9", a.Latency.P999MS, b.Latency.P999MS},
+		{"mean", a.Latency.MeanMS, b.Latency.MeanMS},
+		{"max", a.Latency.MaxMS, b.Latency.MaxMS},
+		{"rate", fmt.Sprintf("%.3f", a.Rate), fmt.Sprintf("%.3f", b.Rate)},
+		{"elapsed", math.Round(a.ElapsedMS), math.Round(b.ElapsedMS)},
+		{"kinds", fmt.Sprint(a.ErrorsByKind), fmt.Sprint(b.ErrorsByKind)},
+		{"asked", a.RateAsked, b.RateAsked},
+		{"moments", len(a.Timeline), len(b.Timeline)},
 	} {
 		if figure.a != figure.b {
 			t.Errorf("%s: %v of all shards, %v of one run", figure.name, figure.a, figure.b)
