@@ -182,6 +182,22 @@ func TestGoReplaysOwnFile(t *testing.T) {
 	}
 }
 
+// Where a file ends within a header the request is not what was sent.
+func TestGoReplaysFileThatEndsWithinAHeader(t *testing.T) {
+	data, err := os.ReadFile("testdata/requests.gor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for request, before := range map[string]int{"GET /news": 0, "PUT /files": 2} {
+		start := bytes.Index(data, []byte(request))
+		for size := 1; size <= bytes.Index(data[start:], []byte("\r\n\r\n"))+2; size++ {
+			if records, skips := decode(t, data[:start+size]); len(records) != before || skips.Total() != 1 {
+				t.Errorf("after %q: %d records, left out: %v", data[start:start+size], len(records), skips.New())
+			}
+		}
+	}
+}
+
 // chromium.har is of a real Chromium, driven and recorded by Playwright, and
 // chromium.txt has what the server saw of the same requests: method, target and
 // body in base64. Playwright's HAR has no favicons, no bytes that are no text, and

@@ -165,6 +165,8 @@ func (g *gor) message() error {
 		switch {
 		case errors.Is(err, io.EOF) && first >= 0:
 			return g.cutAt(first)
+		case errors.Is(err, io.EOF) && !headed:
+			return errCut
 		case errors.Is(err, io.EOF):
 			return g.whole(want)
 		case err != nil:
@@ -212,7 +214,7 @@ func (g *gor) isResponse() bool { return bytes.HasPrefix(g.payload, []byte("HTTP
 
 // whole takes the last message, whose separator may be missing.
 func (g *gor) whole(want int) error {
-	if len(g.payload) == 0 || want > len(g.payload) {
+	if want > len(g.payload) {
 		return errCut
 	}
 	if want >= 0 {
