@@ -235,7 +235,7 @@ func (p *params) rewriter() send.Rewriter {
 // its report. Where errors are judged by a condition that holds they are no
 // reason to fail.
 func (p *params) status(r *report.Report, records *records, errRun error, shown bool) (int, error) {
-	if sentNothing(r) && !r.Interrupted {
+	if sentNothing(r) && !r.Interrupted && r.Shard == nil { // others may have all
 		return exitIncomplete, cmp.Or(errRun, p.unread(r), records.nothing("was sent", p.chosenBy()))
 	}
 	for _, check := range r.Checks {

@@ -294,6 +294,23 @@ func TestBadShards(t *testing.T) {
 	}
 }
 
+// TestShardsWithoutRequests are no failure: another has all that there is.
+func TestShardsWithoutRequests(t *testing.T) {
+	target := serve(t, nil)
+	file, dir := write(t, "one.fbf", 1, 0), t.TempDir()
+	var reports []string
+	for _, shard := range []string{"1", "2", "3"} {
+		name := filepath.Join(dir, shard+".json")
+		reports = append(reports, name)
+		if o := replay(t, "--to", target.url, "--shard", shard+"/3", "--report", "json="+name, file); o.status != 0 {
+			t.Errorf("shard %s: status %d: %s", shard, o.status, o.stderr)
+		}
+	}
+	if o := merge(t, reports...); o.status != 0 || len(target.requests) != 1 {
+		t.Errorf("status %d: %s%s, %d requests", o.status, o.stdout, o.stderr, len(target.requests))
+	}
+}
+
 // TestDryRunOfAShard counts what the shard would send.
 func TestDryRunOfAShard(t *testing.T) {
 	file := write(t, "all.fbf", 1000, 0)

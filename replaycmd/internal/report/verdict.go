@@ -73,7 +73,7 @@ func (r *Report) Verdict() Verdict {
 
 // missing returns what the run lacks of what it was to do.
 func (r *Report) missing() (reasons []string) {
-	if r.nothingSent() && !r.Interrupted {
+	if r.nothingSent() && !r.Interrupted && r.Shard == nil {
 		reasons = append(reasons, "nothing was sent")
 	}
 	if n := len(r.Problems); n > 0 {
