@@ -153,7 +153,7 @@ func equalNumbers(expected any, actual string) bool {
 	case float64:
 		return e == float(actual)
 	case json.Number:
-		return actual == string(e)
+		return strings.EqualFold(actual, string(e)) // the parser writes an e small
 	}
 	return false
 }
