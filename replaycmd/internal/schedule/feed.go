@@ -58,7 +58,8 @@ type feed[M any] struct {
 	flies int     // bytes that are no longer in the ring and still in use
 	heads []int64 // for each lane, the number of the entry that it takes next
 
-	reading bool // a lane reads the next request, without the lock
+	reading bool         // a lane reads the next request, without the lock
+	filled  atomic.Int64 // requests that were read, also those that another run sends
 	checked int64
 	warm    int64 // requests of the warm-up; belongs to who reads
 	others  int64 // requests behind it that another run sends; belongs to who reads
@@ -89,7 +90,7 @@ func (f *feed[M]) closeIfStuck() {
 	f.mu.Lock()
 	at := int64(-1)
 	if f.reading {
-		at = f.end
+		at = f.filled.Load()
 	}
 	stuck := at >= 0 && at == f.checked
 	f.checked = at
@@ -213,6 +214,7 @@ func (f *feed[M]) fill(e *entry[M]) error {
 		if err != nil && !elsewhere {
 			return err
 		}
+		f.filled.Add(1)
 		e.due = f.schedule.Next(recorded)
 		if f.until > 0 && e.due >= f.until {
 			return io.EOF
