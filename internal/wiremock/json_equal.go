@@ -153,7 +153,8 @@ func equalNumbers(expected any, actual string) bool {
 	case float64:
 		return e == float(actual)
 	case json.Number:
-		return strings.EqualFold(actual, string(e)) // the parser writes an e small
+		a, ok := eval.ParseJSON(actual) // which writes exponents in its own way
+		return ok && a == e
 	}
 	return false
 }
