@@ -32,6 +32,7 @@ func (s *Step) Olds() []string {
 // Idempotency-Key of its own.
 func (s *Step) Change(d *edit.Draft, target int) {
 	var everywhere []edit.Replacement
+	var places []func() // of what stands everywhere
 	for i := range s.needs {
 		n := &s.needs[i]
 		if n.lenient {
@@ -49,11 +50,15 @@ func (s *Step) Change(d *edit.Draft, target int) {
 		case value == n.old:
 		case n.secret != nil:
 			everywhere = append(everywhere, edit.Replacement{Secret: n.secret, By: value})
+			places = append(places, func() { change(d, n.place, n.old, value) })
 		default:
 			change(d, n.place, n.old, value)
 		}
 	}
 	d.Replace(everywhere)
+	for _, atPlace := range places { // where it stands in a form in which it was not found
+		atPlace()
+	}
 	if s.session != nil {
 		if path := pathOf(d.Target()); path != s.origin.path {
 			s.mu.Lock()

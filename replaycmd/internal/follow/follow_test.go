@@ -159,6 +159,28 @@ func TestLongValuesAreFollowedWhereverTheyAre(t *testing.T) {
 	}
 }
 
+// A long value that is written in a way of its own is set at its place.
+func TestLongValuesInOtherForms(t *testing.T) {
+	const link = "POST /me: %s <- POST /login: json $.token"
+	for place, tc := range map[string]struct{ target, fields, body, wantTarget, wantBody string }{
+		"json $.t": {"/me", "Content-Type: application/json\r\n", `{"t":"Zk8vQ00w Jose Garc\u00eda M\u00e1rquez"}`, "/me", `{"t":"a new and longer tokén"}`},
+		"query t":  {"/me?t=Zk8vQ00w%20Jose+Garc%c3%ADa%20M%C3%A1rquez", "", "", "/me?t=a+new+and+longer+tok%C3%A9n", ""},
+		"form t":   {"/me", "Content-Type: application/x-www-form-urlencoded\r\n", "t=Zk8vQ00w%20Jose+Garc%c3%ADa%20M%C3%A1rquez", "/me", "t=a+new+and+longer+tok%C3%A9n"},
+	} {
+		c := conversationsOf(t, Options{}, fmt.Sprintf(link, place))
+		login := c.Next(exchange(0, "me", "POST", "/login", "", "", "", `{"token":"Zk8vQ00w Jose García Márquez"}`), 0)
+		r := exchange(5, "me", "POST", tc.target, tc.fields, tc.body, "", "")
+		step := c.Next(r, 0)
+		if verdict, _ := step.Check(0, func() {}); verdict != Wait {
+			t.Errorf("%s: it is %v", place, verdict)
+		}
+		answer(login, 0, 200, "", `{"token":"a new and longer tokén"}`)
+		if got := changed(step, r, 0); string(got.URI) != tc.wantTarget || string(got.Body) != tc.wantBody {
+			t.Errorf("%s: got %s %s", place, got.URI, got.Body)
+		}
+	}
+}
+
 // Requests about one thing stay in their order, and others don't wait.
 func TestTheOrderOfRequestsAboutOneThing(t *testing.T) {
 	c := conversationsOf(t, Options{}, "POST /carts/*: path 2 <- POST /carts: json $.cart", "GET /carts/*: path 2 <- POST /carts: json $.cart")
