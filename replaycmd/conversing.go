@@ -207,6 +207,12 @@ func (p *params) reportLinks(d *delivery, r *report.Report, note func(error)) {
 		}
 	}
 	r.NotLinked, r.Elsewhere = p.notLinked, p.elsewhere
+	switch {
+	case !d.changing.follow.Found():
+		note(errors.New("--links: no record has a session: nothing was followed (--session says what names one)"))
+	case len(p.followed.Links) == 0 && p.links != linksAuto:
+		note(fmt.Errorf("--links: %s has no links: only cookies were followed", p.links))
+	}
 	if n := d.changing.follow.Forgotten(); n > 0 {
 		note(fmt.Errorf("%d sessions were forgotten since too many others went on: what their later requests need was not linked", n))
 	}

@@ -399,6 +399,35 @@ func TestWhatAChangeBrokeIsNamed(t *testing.T) {
 	if gone+failed != r.Targets[0].Unlinked || gone < 12 || !strings.Contains(o.stdout, "the value is gone from the answer") {
 		t.Errorf("%d are gone, %d failed, %d are unlinked:\n%s", gone, failed, r.Targets[0].Unlinked, o.stdout)
 	}
+	dir := t.TempDir()
+	page, summary := filepath.Join(dir, "r.html"), filepath.Join(dir, "r.md")
+	replay(t, "--links", "auto", "--report", "html="+page+",markdown="+summary, "--to", serve(t, s.ServeHTTP).url, rec)
+	for _, name := range []string{page, summary} {
+		if data, err := os.ReadFile(name); err != nil || !strings.Contains(string(data), "the value is gone from the answer") {
+			t.Errorf("%s does not name it: %v", filepath.Base(name), err)
+		}
+	}
+}
+
+// Links that cannot be followed are said to be none.
+func TestNothingToFollowIsSaid(t *testing.T) {
+	rec := recordVisits(t, 2)
+	target := serve(t, newStall("two", 5000).ServeHTTP)
+	file := filepath.Join(t.TempDir(), "links.json")
+	link := `{"consumer": {"endpoint": "GET /nowhere", "place": "query id"}, "producer": {"endpoint": "POST /carts", "place": "json $.cart"}}`
+	for _, tc := range []struct{ file, session, err, out string }{
+		{`{"version": 1, "session": ["cookie sid"], "links": [` + link + `]}`, "cookie nope", "no record has a session: nothing was followed", ""},
+		{`{"version": 1, "session": ["cookie sid"], "links": []}`, "cookie sid", "links.json has no links", ""},
+		{`{"version": 1, "session": ["cookie sid"], "links": [` + link + `]}`, "cookie sid", "", "GET /nowhere query id <- POST /carts json $.cart\n    no request that was sent has it\n"},
+	} {
+		if err := os.WriteFile(file, []byte(tc.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := replay(t, "--links", file, "--session", tc.session, "--to", target.url, rec)
+		if !strings.Contains(o.stderr, tc.err) || !strings.Contains(o.stdout, tc.out) {
+			t.Errorf("%+v: %+v", tc, o)
+		}
+	}
 }
 
 func TestFlagsAboutConversations(t *testing.T) {

@@ -65,7 +65,8 @@ type Conversations struct {
 	sessions Sessions
 	session  string // of the record that Session was called for
 	known    bool
-	named    bool // it was
+	named    bool        // it was
+	found    atomic.Bool // a session
 	pass     int
 	table    table
 	reader   conversation.Reader
@@ -124,6 +125,9 @@ func (c *Conversations) Counts(target int) []Count {
 	return counts
 }
 
+// Found reports whether a record has a session. Nothing is followed without one.
+func (c *Conversations) Found() bool { return c.found.Load() }
+
 // Forgotten returns how many sessions were forgotten before they may have ended,
 // since too many others went on.
 func (c *Conversations) Forgotten() int64 { return c.table.forgotten.Load() }
@@ -136,7 +140,9 @@ func (c *Conversations) Session(r *recording.Request, pass int) (session string,
 		c.pass, c.sessions = pass, c.options.Sessions()
 		c.table.clear()
 	}
-	c.session, c.known = c.sessions.Of(r)
+	if c.session, c.known = c.sessions.Of(r); c.known {
+		c.found.Store(true)
+	}
 	c.named = true
 	return c.session, c.known
 }

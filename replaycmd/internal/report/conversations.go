@@ -81,34 +81,77 @@ func (r *Report) conversations(w io.Writer) error {
 
 // links writes the links that were not followed.
 func (t *Target) links(text *strings.Builder) {
-	var followed int64
-	var broken []Link
-	for _, l := range t.Links {
-		followed += l.Followed
-		if l.Failed+l.Gone+l.Elsewhere > 0 {
-			broken = append(broken, l)
-		}
-	}
 	if len(t.Links) == 0 {
 		return
 	}
+	var followed int64
+	for _, l := range t.Links {
+		followed += l.Followed
+	}
+	broken := t.brokenLinks()
 	fmt.Fprintf(text, "\n%s: %s, followed %s times\n", Escape(t.Name), plural(int64(len(t.Links)), "link"), count(followed))
 	for _, l := range broken[:min(len(broken), mostLinks)] {
 		fmt.Fprintf(text, "  %s <- %s\n", Escape(l.Consumer), Escape(l.Producer))
-		for _, of := range []struct {
-			n    int64
-			what string
-		}{
-			{l.Gone, "unlinked: the value is gone from the answer"},
-			{l.Failed, "unlinked: what they follow failed"},
-			{l.Elsewhere, "sent as recorded: the value was in no earlier answer"},
-		} {
-			if of.n > 0 {
-				fmt.Fprintf(text, "    %s %s\n", count(of.n), of.what)
-			}
+		for _, words := range l.brokenBy() {
+			fmt.Fprintf(text, "    %s\n", words)
 		}
 	}
 	writeMore(text, len(broken))
+}
+
+// brokenLinks returns the links that were not followed each time, or never met.
+func (t *Target) brokenLinks() (broken []Link) {
+	for _, l := range t.Links {
+		if len(l.brokenBy()) > 0 {
+			broken = append(broken, l)
+		}
+	}
+	return broken
+}
+
+// brokenBy returns in words, with counts, why a link was not followed each time.
+func (l *Link) brokenBy() (all []string) {
+	for _, of := range []struct {
+		n    int64
+		what string
+	}{
+		{l.Gone, "unlinked: the value is gone from the answer"},
+		{l.Failed, "unlinked: what they follow failed"},
+		{l.Elsewhere, "sent as recorded: the value was in no earlier answer"},
+	} {
+		if of.n > 0 {
+			all = append(all, count(of.n)+" "+of.what)
+		}
+	}
+	if l.Followed == 0 && len(all) == 0 {
+		all = append(all, "no request that was sent has it")
+	}
+	return all
+}
+
+// insightLinks is how many broken links of a target are named in sentences.
+const insightLinks = 5
+
+// linkInsights returns in sentences what was not followed.
+func (r *Report) linkInsights() (all []string) {
+	for i := range min(len(r.Targets), maxTargets) {
+		t := &r.Targets[i]
+		broken := t.brokenLinks()
+		for _, l := range broken[:min(len(broken), insightLinks)] {
+			all = append(all, fmt.Sprintf("%s: %s <- %s: %s", label(t.Name), Escape(l.Consumer), Escape(l.Producer), strings.Join(l.brokenBy(), ", ")))
+		}
+		if n := len(broken) - insightLinks; n > 0 {
+			all = append(all, fmt.Sprintf("%s: %s more were not followed each time", label(t.Name), plural(int64(n), "link")))
+		}
+	}
+	if n := len(r.NotLinked); n > 0 {
+		l := &r.NotLinked[0]
+		all = append(all, fmt.Sprintf("not linked, since too few sessions have both: %s, like %s <- %s", plural(int64(n), "pair"), Escape(l.Consumer), Escape(l.Producer)))
+	}
+	for _, s := range r.Stale {
+		all = append(all, fmt.Sprintf("%s was signed as it was recorded, with another body, in %s", Escape(s.Field), plural(s.Requests, "request")))
+	}
+	return all
 }
 
 func writeMore(text *strings.Builder, n int) {

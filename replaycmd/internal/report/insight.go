@@ -41,7 +41,7 @@ func (r *Report) insights() (all []string) {
 			}
 		}
 	}
-	return append(all, r.heldUp()...)
+	return append(append(all, r.linkInsights()...), r.heldUp()...)
 }
 
 // namedFields is how many fields that differ are named in a sentence.
