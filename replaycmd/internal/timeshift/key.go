@@ -30,7 +30,13 @@ const minSecret = 32
 // RS256 or ES256; a JSON Web Key of any of these; or the bytes of a secret for
 // HS256, without a line end behind them.
 func ParseKey(data []byte) (*Key, error) {
-	if block, _ := pem.Decode(data); block != nil {
+	block, rest := pem.Decode(data)
+	if block != nil && block.Type == "EC PARAMETERS" { // openssl writes them before a key that has them too
+		if key, _ := pem.Decode(rest); key != nil {
+			block = key
+		}
+	}
+	if block != nil {
 		key, err := parsePEM(block)
 		if err != nil {
 			return nil, err

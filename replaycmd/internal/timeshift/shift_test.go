@@ -188,6 +188,25 @@ func TestKeysThatAreRefused(t *testing.T) {
 	}
 }
 
+// TestKeysOfOpenSSL reads a key as openssl writes it, behind its parameters.
+func TestKeysOfOpenSSL(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parameters := pem.EncodeToMemory(&pem.Block{Type: "EC PARAMETERS", Bytes: []byte("\x06\x08*\x86H\xce=\x03\x01\x07")})
+	if k, err := ParseKey(append(parameters, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})...)); err != nil || k.algorithm != jose.ES256 {
+		t.Errorf("got %+v, %v", k, err)
+	}
+	if _, err := ParseKey(parameters); err == nil || !strings.Contains(err.Error(), "EC PARAMETERS is no private key") {
+		t.Errorf("parameters alone: got error %v", err)
+	}
+}
+
 func FuzzShift(f *testing.F) {
 	f.Add("/?a=1800000000&b=eyJhbGciOiJIUzI1NiJ9.eyJpYXQiOjE4MDAwMDAwMDB9.x", "Date: Fri, 15 Jan 2027 08:00:00 GMT\r\n", `{"at":"2027-01-15T08:00:00.5+02:00"}`)
 	f.Fuzz(func(t *testing.T, target, fields, body string) {
