@@ -229,6 +229,7 @@ func delivered(t *testing.T, client *http.Client, url, asked string) string {
 	}
 	resp, err := client.Do(req)
 	if err != nil {
+		t.Logf("%s: %v", url, err)
 		return "no response: broken"
 	}
 	defer resp.Body.Close()
