@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // version is that of the files that are read and written.
@@ -128,6 +129,9 @@ func readSlot(r *lineReader, s *Slot, of string, has func(Place) bool) error {
 			}
 			if s.Endpoint == "" {
 				return fmt.Errorf("the endpoint is empty: expected method and path, like GET /orders/*")
+			}
+			if method, path, _ := strings.Cut(s.Endpoint, " "); method == "" || path == "" {
+				return fmt.Errorf("'%s' is not an endpoint: expected method and path, like GET /orders/*", s.Endpoint)
 			}
 			return nil
 		},

@@ -75,6 +75,7 @@ func TestFaultsOfFilesNameTheLine(t *testing.T) {
 		{`"path 2"`, `"html link"`, "links.json:11: requests have no place 'html link'"},
 		{`"json $.cart"`, `"bearer"`, "links.json:15: responses have no place 'bearer'"},
 		{`"endpoint": "POST /carts"`, `"endpoint": ""`, "links.json:14: the endpoint is empty"},
+		{`"endpoint": "POST /carts"`, `"endpoint": "POST"`, "links.json:14: 'POST' is not an endpoint: expected method and path"},
 		{`"endpoint": "POST /carts",`, ``, "links.json:13: member 'endpoint' is missing"},
 		{`"support"`, `"share"`, "links.json:18: member 'share' is not known: expected chance, consumer, example, producer, sessions, support"},
 		{`0.99`, `99`, "links.json:18: 99 is not a share: expected a number from 0 to 1"},
