@@ -7,6 +7,7 @@ package replaycmd
 
 import (
 	"io"
+	"math"
 	"net"
 	"runtime"
 	"testing"
@@ -78,8 +79,14 @@ func TestSendingDoesNotAllocate(t *testing.T) {
 			}
 			return after.Mallocs - before.Mallocs
 		}
-		few, many := allocations(1000), allocations(11_000)
-		if perRequest := float64(many-min(few, many)) / 10_000; perRequest > 0.1 {
+		perRequest := math.Inf(1)
+		for range 3 { // where the machine stalls, more requests wait at once than ever before
+			few, many := allocations(1000), allocations(11_000)
+			if perRequest = min(perRequest, float64(many-min(few, many))/10_000); perRequest <= 0.1 {
+				break
+			}
+		}
+		if perRequest > 0.1 {
 			t.Errorf("%s: %.2f allocations per request", name, perRequest)
 		}
 	}
