@@ -41,9 +41,9 @@ https://localhost:%s {
 		}
 		return err == nil
 	})
-	three := &http3.Transport{TLSClientConfig: insecure}
+	three := &http3.Transport{TLSClientConfig: insecure.Clone()}
 	defer three.Close()
-	two := &http.Transport{TLSClientConfig: insecure, Protocols: new(http.Protocols)}
+	two := &http.Transport{TLSClientConfig: insecure.Clone(), Protocols: new(http.Protocols)}
 	two.Protocols.SetHTTP2(true)
 	defer two.CloseIdleConnections()
 	for proto, transport := range map[string]http.RoundTripper{"HTTP/2.0": two, "HTTP/3.0": three} {

@@ -96,9 +96,9 @@ func TestFaultsOfStreams(t *testing.T) {
 	caddytest.Run(t, "{\n skip_install_trust\n}\nhttps://"+addr+" {\n tls internal\n"+faulty()+"\n}")
 	caddytest.AwaitTLS(t, addr)
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
-	h3 := &http3.Transport{TLSClientConfig: insecure}
+	h3 := &http3.Transport{TLSClientConfig: insecure.Clone()}
 	defer h3.Close()
-	h2 := &http.Transport{TLSClientConfig: insecure, ForceAttemptHTTP2: true}
+	h2 := &http.Transport{TLSClientConfig: insecure.Clone(), ForceAttemptHTTP2: true}
 	defer h2.CloseIdleConnections()
 	for major, transport := range map[int]http.RoundTripper{2: h2, 3: h3} {
 		ask := func(path string, limit time.Duration) (status int, body string, err error) {

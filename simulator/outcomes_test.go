@@ -150,12 +150,12 @@ func TestDeliveries(t *testing.T) {
 	caddytest.Run(t, "{\n skip_install_trust\n}\n"+site(addr, lines)+"https://"+secure+" {\n tls internal\n"+withExpress(lines)+"\n}")
 	caddytest.AwaitTLS(t, secure)
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
-	h3 := &http3.Transport{TLSClientConfig: insecure}
+	h3 := &http3.Transport{TLSClientConfig: insecure.Clone()}
 	defer h3.Close()
 	for proto, transport := range map[string]http.RoundTripper{
 		"HTTP/1.1":          &http.Transport{},
-		"HTTP/1.1 over TLS": &http.Transport{TLSClientConfig: insecure, TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}},
-		"HTTP/2.0":          &http.Transport{TLSClientConfig: insecure, ForceAttemptHTTP2: true},
+		"HTTP/1.1 over TLS": &http.Transport{TLSClientConfig: insecure.Clone(), TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}},
+		"HTTP/2.0":          &http.Transport{TLSClientConfig: insecure.Clone(), ForceAttemptHTTP2: true},
 		"HTTP/3.0":          h3,
 	} {
 		base := "https://" + secure

@@ -110,10 +110,10 @@ func TestNewerProtocols(t *testing.T) {
 	caddytest.Run(t, "{\n skip_install_trust\n}\nhttps://"+addr+" {\n tls internal\n simulator {\n header Connection keepalive\n header X-A 1\n random_content 300kb\n stage 0 200\n }\n}")
 	caddytest.AwaitTLS(t, addr)
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
-	h3 := &http3.Transport{TLSClientConfig: insecure}
+	h3 := &http3.Transport{TLSClientConfig: insecure.Clone()}
 	defer h3.Close()
 	for proto, transport := range map[string]http.RoundTripper{
-		"HTTP/2.0": &http.Transport{TLSClientConfig: insecure, ForceAttemptHTTP2: true},
+		"HTTP/2.0": &http.Transport{TLSClientConfig: insecure.Clone(), ForceAttemptHTTP2: true},
 		"HTTP/3.0": h3,
 	} {
 		client := &http.Client{Transport: transport}

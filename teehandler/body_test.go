@@ -42,9 +42,9 @@ func clients(t *testing.T) map[string]*http.Client {
 	insecure := &tls.Config{InsecureSkipVerify: true}
 	h2c := &http.Transport{Protocols: new(http.Protocols)}
 	h2c.Protocols.SetUnencryptedHTTP2(true)
-	h2 := &http.Transport{TLSClientConfig: insecure, Protocols: new(http.Protocols)}
+	h2 := &http.Transport{TLSClientConfig: insecure.Clone(), Protocols: new(http.Protocols)}
 	h2.Protocols.SetHTTP2(true)
-	h3 := &http3.Transport{TLSClientConfig: insecure}
+	h3 := &http3.Transport{TLSClientConfig: insecure.Clone()}
 	t.Cleanup(func() { h3.Close() })
 	return map[string]*http.Client{
 		"HTTP/1.1": {Transport: &http.Transport{DisableCompression: true}},
