@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -140,14 +139,13 @@ func (c *converting) convert(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return exitNotStarted, err
 	}
+	defer out.discard()
 	written, err := c.write(ctx, out, form, packed, records, notes.note)
 	if err != nil {
-		out.discard()
 		return exitIncomplete, err
 	}
 	records.noteUntimed(notes.note)
 	if written == 0 {
-		out.discard()
 		return exitIncomplete, records.nothing("was written", nil)
 	}
 	if err := out.keep(); err != nil {
@@ -181,51 +179,4 @@ func (c *converting) write(ctx context.Context, out io.Writer, form string, pack
 		}
 	}
 	return written, err
-}
-
-// outputFile is a file that appears under its name when it is whole.
-type outputFile struct {
-	io.Writer
-	file *os.File // nil: standard output
-	name string   // empty: it is no regular file and written in place
-}
-
-func createOutput(name string, stdout io.Writer) (*outputFile, error) {
-	if name == stdinArg {
-		return &outputFile{Writer: stdout}, nil
-	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		if info.IsDir() {
-			return nil, fmt.Errorf("'%s' is a folder: expected the name of a file", name)
-		}
-		file, err := os.OpenFile(name, os.O_WRONLY, 0)
-		return &outputFile{Writer: file, file: file}, err
-	}
-	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return nil, err
-	}
-	return &outputFile{Writer: file, file: file, name: name}, nil
-}
-
-// keep renames the whole file to its name.
-func (o *outputFile) keep() error {
-	if o.file == nil {
-		return nil
-	}
-	if err := o.file.Close(); err != nil || o.name == "" {
-		return err
-	}
-	return os.Rename(o.file.Name(), o.name)
-}
-
-// discard removes what was written.
-func (o *outputFile) discard() {
-	if o.file == nil {
-		return
-	}
-	o.file.Close()
-	if o.name != "" {
-		os.Remove(o.file.Name())
-	}
 }

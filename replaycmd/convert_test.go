@@ -65,6 +65,7 @@ func TestConvertSelectsAndRefuses(t *testing.T) {
 		{[]string{"-o", filepath.Join(dir, "x.txt"), path}, exitNotStarted, "says no form"},
 		{[]string{"-o", "x", "--as", "pcap", path}, exitNotStarted, "expected fbf, lz4, har, gor or jsonl"},
 		{[]string{"-o", dir, "--as", "har", path}, exitNotStarted, "is a folder"},
+		{[]string{"-o", "none/x.har", path}, exitNotStarted, "--output: none/x.har: no such file or directory"},
 		{[]string{"-o", filepath.Join(dir, "none.har"), "--path", "/none", path}, exitIncomplete, "nothing was written"},
 		{[]string{"-o", filepath.Join(dir, "log.har"), junk}, 0, "line 2 is left out"},
 		{[]string{"-o", filepath.Join(dir, "log.har"), junk}, 0, "1 requests have no host"},

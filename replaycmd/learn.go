@@ -75,7 +75,7 @@ type learning struct {
 
 func (l *learning) define(flags *pflag.FlagSet) {
 	l.form, l.name, l.speed = formCaddyfile, "learned", 1
-	flags.VarP(single(&l.output, "FILE", parseText), "output", "o", "Write to this file, and long bodies to __files beside it (default standard output)")
+	flags.VarP(single(&l.output, "FILE", parseText), "output", "o", "Write to this file, and long bodies to __files beside it (default -, standard output)")
 	flags.Var(single(&l.form, "FORM", parseLearnForm), "as", "What is written: caddyfile, recipe or wiremock (default caddyfile)")
 	flags.Var(single(&l.name, "NAME", parseSimulatorName), "name", "What the names of the simulators begin with (default learned)")
 	flags.BoolVar(&l.noStages, "no-stages", false, "Leave out when errors and latency changed")
@@ -121,6 +121,14 @@ func (l *learning) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	if len(l.fail) > 0 && !canGrade() {
 		return exitNotStarted, errors.New("--fail: not graded: this build has no simulator")
+	}
+	if l.output == stdinArg {
+		l.output = ""
+	}
+	if l.output != "" {
+		if err := checkOutput(l.output); err != nil {
+			return exitNotStarted, err
+		}
 	}
 	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
 	defer stop()

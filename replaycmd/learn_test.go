@@ -43,7 +43,13 @@ func TestLearnWithoutSimulator(t *testing.T) {
 		!strings.Contains(string(text), "body_file "+filepath.ToSlash(page)) || !strings.Contains(string(text), "name shop_get_page") {
 		t.Errorf("got %+v and\n%s", got, text)
 	}
+	t.Chdir(t.TempDir())
+	if got := learnWith(t, "-o", "-", name); got.status != 0 || !strings.Contains(got.stdout, "name learned_get_page") {
+		t.Errorf("to standard output: got %+v", got)
+	}
 	for want, args := range map[string][]string{
+		"--output: /dev/null/f: not a directory":                        {"-o", "/dev/null/f", "none.fbf"},
+		"--output: '.' is a folder":                                     {"-o", ".", "none.fbf"},
 		"--fail: not graded: this build has no simulator":               {"--fail", "match>=0.9", name},
 		"none of the 3 records has a response; a tee with record":       {write(t, "requests.fbf", 3, time.Second)},
 		"nothing to learn from: expected a recording, a folder":         {},
@@ -57,5 +63,8 @@ func TestLearnWithoutSimulator(t *testing.T) {
 		if got := learnWith(t, args...); got.status != exitNotStarted || !strings.Contains(got.stderr, want) {
 			t.Errorf("%v: got %+v, want %s", args, got, want)
 		}
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) != 0 {
+		t.Errorf("left behind are %v, error %v", left, err)
 	}
 }

@@ -4,11 +4,9 @@
 package replaycmd
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -62,7 +60,7 @@ type linking struct {
 
 func (l *linking) define(flags *pflag.FlagSet) {
 	flags.Var(several(&l.keys, "KEY", conversation.ParseSessionKey), "session", "What of a request names its session: 'cookie NAME', 'header NAME', bearer or client_ip (repeatable, the first that a request has counts)")
-	flags.VarP(single(&l.file, "FILE", parseText), "output", "o", "Write what was found to this file as JSON, to be edited and used")
+	flags.VarP(single(&l.file, "FILE", parseText), "output", "o", "Write what was found to this file as JSON, to be edited and used (- for standard output, then tables go to standard error)")
 	l.selection.define(flags)
 }
 
@@ -78,6 +76,16 @@ func (l *linking) run(cmd *cobra.Command, args []string) (int, error) {
 		return exitNotStarted, beforeStart(err)
 	}
 	defer records.Close()
+	tables, out := cmd.OutOrStdout(), new(outputFile)
+	if l.file != "" {
+		if out, err = createOutput(l.file, tables); err != nil {
+			return exitNotStarted, err
+		}
+		defer out.discard()
+	}
+	if l.file == stdinArg {
+		tables = cmd.ErrOrStderr()
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	finder := conversation.NewFinder(l.keys)
 	finder.Listing = l.file != ""
@@ -89,7 +97,7 @@ func (l *linking) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	records.noteUntimed(notes.note)
 	found := finder.Result()
-	if err := writeLinks(report.Escaping(cmd.OutOrStdout()), found); err != nil {
+	if err := writeLinks(report.Escaping(tables), found); err != nil {
 		return exitIncomplete, err
 	}
 	for _, left := range beyondBounds(&found.Left) {
@@ -99,12 +107,11 @@ func (l *linking) run(cmd *cobra.Command, args []string) (int, error) {
 		return exitIncomplete, noLinks(found)
 	}
 	if l.file != "" {
-		var text bytes.Buffer
-		if err := found.Write(&text); err != nil {
-			return exitIncomplete, err
+		if err := found.Write(out); err != nil {
+			return exitIncomplete, outputError(l.file, err)
 		}
-		if err := os.WriteFile(l.file, text.Bytes(), 0o600); err != nil {
-			return exitIncomplete, fmt.Errorf("--output: %w", err)
+		if err := out.keep(); err != nil {
+			return exitIncomplete, err
 		}
 	}
 	return records.incomplete(notes, nil)

@@ -4,6 +4,7 @@
 package replaycmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,6 +79,10 @@ func TestLinksOfOneSession(t *testing.T) {
 }
 
 func TestLinksThatThereAreNot(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("testdata", 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		args   []string
 		status int
@@ -89,10 +94,43 @@ func TestLinksThatThereAreNot(t *testing.T) {
 		{[]string{write(t, "plain.fbf", 3, time.Second)}, exitIncomplete, "no record has a response"},
 		{[]string{"--session", "bearer", visits(t, 20)}, exitIncomplete, "no record has a session; expected --session"},
 		{[]string{"--path", "/none", visits(t, 20)}, exitIncomplete, "there are no records"},
-		{[]string{"-o", filepath.Join(t.TempDir(), "none", "links.json"), visits(t, 20)}, exitIncomplete, "--output: open"},
+		{[]string{"-o", "none/links.json", "none.fbf"}, exitNotStarted, "none.fbf"},
+		{[]string{"-o", "none/links.json", visits(t, 20)}, exitNotStarted, "--output: none/links.json: no such file or directory"},
+		{[]string{"-o", "testdata", visits(t, 20)}, exitNotStarted, "--output: 'testdata' is a folder"},
 	} {
 		if o := links(t, test.args...); o.status != test.status || !strings.Contains(o.stderr, test.stderr) {
 			t.Errorf("%v: status %d, want %d\n%s%s", test.args, o.status, test.status, o.stdout, o.stderr)
 		}
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) != 1 {
+		t.Errorf("left behind are %v, error %v", left, err)
+	}
+}
+
+// The file goes to standard output, and the tables out of its way.
+func TestLinksToStandardOutput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	o := links(t, "-o", "-", visits(t, 12))
+	read, err := conversation.ParseFile("links", []byte(o.stdout))
+	if o.status != 0 || err != nil || len(read.Links) != 1 || !strings.HasPrefix(o.stderr, "12 sessions, ") {
+		t.Errorf("status %d, error %v\n%s%s", o.status, err, o.stdout, o.stderr)
+	}
+	if _, err := os.Stat("-"); err == nil {
+		t.Error("there is a file of the name -")
+	}
+}
+
+// A file that is a link is written, and the link stays.
+func TestLinksBehindALink(t *testing.T) {
+	dir := t.TempDir()
+	file, name := filepath.Join(dir, "real.json"), filepath.Join(dir, "links.json")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(file, name)); err != nil {
+		t.Fatal(err)
+	}
+	if o := links(t, "-o", name, visits(t, 12)); o.status != 0 {
+		t.Fatalf("status %d\n%s", o.status, o.stderr)
+	}
+	if text, err := os.ReadFile(file); err != nil || len(text) == 0 {
+		t.Errorf("what is linked to has %q, error %v", text, err)
 	}
 }
