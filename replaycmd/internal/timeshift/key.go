@@ -5,10 +5,15 @@ package timeshift
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -89,24 +94,38 @@ func newKey(key any) (*Key, error) {
 	return nil, fmt.Errorf("a key of the kind %T cannot be used: expected a secret for HS256, an RSA key for RS256 or one of P-256 for ES256", key)
 }
 
-// sign returns a token with the header of another, but for what signing decides.
-func (k *Key) sign(algorithm string, header map[string]any, claims []byte) (string, error) {
+// sign returns a token with a header, encoded as it was recorded, and other
+// claims.
+func (k *Key) sign(algorithm, header string, claims []byte) (string, error) {
 	if algorithm != string(k.algorithm) {
 		return "", fmt.Errorf("the key signs %s only", k.algorithm)
 	}
-	options := new(jose.SignerOptions)
-	for name, value := range header {
-		if name != "alg" {
-			options.WithHeader(jose.HeaderKey(name), value)
+	token := header + "." + base64.RawURLEncoding.EncodeToString(claims)
+	signature, err := k.signature([]byte(token))
+	return token + "." + base64.RawURLEncoding.EncodeToString(signature), err
+}
+
+// signature returns the signature of what is signed of a token (RFC 7518, section
+// 3). The signers of go-jose encode the header anew, with its members in another
+// order and its numbers rounded.
+func (k *Key) signature(signed []byte) ([]byte, error) {
+	sum := sha256.Sum256(signed)
+	switch key := k.key.(type) {
+	case []byte:
+		mac := hmac.New(sha256.New, key)
+		mac.Write(signed)
+		return mac.Sum(nil), nil
+	case *rsa.PrivateKey:
+		return rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
+	case *ecdsa.PrivateKey:
+		r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
+		if err != nil {
+			return nil, err
 		}
+		var both [64]byte
+		r.FillBytes(both[:32])
+		s.FillBytes(both[32:])
+		return both[:], nil
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.algorithm, Key: k.key}, options)
-	if err != nil {
-		return "", err
-	}
-	signed, err := signer.Sign(claims)
-	if err != nil {
-		return "", err
-	}
-	return signed.CompactSerialize()
+	return nil, fmt.Errorf("there is no key for %s", k.algorithm)
 }

@@ -9,8 +9,10 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -123,7 +125,9 @@ func TestTokensAreSignedAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		token, err := k.sign(string(algorithm), map[string]any{"typ": "JWT", "kid": "k-1"}, []byte(`{"sub":"me","iat":1800000000,"exp":1802592000}`))
+		header := fmt.Sprintf(`{ "typ":"JWT", "kid":"k-1", "alg":"%s", "version":12345678901234567890}`, algorithm)
+		encoded := base64.RawURLEncoding.EncodeToString([]byte(header))
+		token, err := k.sign(string(algorithm), encoded, []byte(`{"sub":"me","iat":1800000000.1250,"exp":1802592000,"nbf":1.8e9}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,8 +140,8 @@ func TestTokensAreSignedAnew(t *testing.T) {
 			t.Fatalf("%s: %v in %s", algorithm, err, got.URI)
 		}
 		claims, err := signed.Verify(key.verify)
-		if err != nil || string(claims) != `{"sub":"me","iat":1800005400,"exp":1802597400}` || signed.Signatures[0].Header.KeyID != "k-1" {
-			t.Errorf("%s: claims are %s, error %v", algorithm, claims, err)
+		if err != nil || string(claims) != `{"sub":"me","iat":1800005400.1250,"exp":1802597400,"nbf":1800005400}` || !strings.HasPrefix(fresh, encoded+".") {
+			t.Errorf("%s: claims are %s of %s, error %v", algorithm, claims, fresh, err)
 		}
 		if strings.Contains(string(got.Headers), token) || !strings.HasSuffix(string(got.Headers), "; b=2\r\n") {
 			t.Errorf("%s: fields are %s", algorithm, got.Headers)
@@ -145,6 +149,14 @@ func TestTokensAreSignedAnew(t *testing.T) {
 		// what stays
 		if got := shift(&Shifter{Key: k}, &recording.Request{URI: []byte("/?t=" + token)}, "Bearer "+token); string(got.URI) != "/?t="+token {
 			t.Errorf("%s: a token to keep became %s", algorithm, got.URI)
+		}
+		critical, err := k.sign(string(algorithm), base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"alg":"%s","crit":["b64"],"b64":false}`, algorithm)), []byte(`{"iat":1800000000}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Shifter{Key: k}
+		if got := shift(s, &recording.Request{URI: []byte("/?t=" + critical)}); string(got.URI) != "/?t="+critical || s.first == nil || !strings.Contains(s.first.Error(), "critical") {
+			t.Errorf("%s: a token with a critical extension became %s, error %v", algorithm, got.URI, s.first)
 		}
 		for _, s := range []*Shifter{{}, {Key: &Key{"PS256", nil}}} {
 			if got := shift(s, &recording.Request{URI: []byte("/?t=" + token)}); string(got.URI) != "/?t="+token {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
@@ -19,7 +20,11 @@ import (
 // longest is how many bytes a token has at most.
 const longest = 16 << 10
 
-var errNoKey = errors.New("there is no --jwt-key to sign it with")
+var (
+	errNoKey    = errors.New("there is no --jwt-key to sign it with")
+	errNoTime   = errors.New("it is no time")
+	errCritical = errors.New("its header has critical extensions")
+)
 
 // tokens moves what the JSON Web Tokens in a text claim.
 func (m *move) tokens(text []byte) []byte {
@@ -91,7 +96,11 @@ func (m *move) token(text []byte) (string, error) {
 	if m.Key == nil {
 		return "", errNoKey
 	}
-	token, err := m.Key.sign(algorithm, header, moved)
+	err = errCritical
+	token := ""
+	if header["crit"] == nil {
+		token, err = m.Key.sign(algorithm, string(parts[0]), moved)
+	}
 	if err != nil {
 		return "", fmt.Errorf("a token of %s: %w", algorithm, err)
 	}
@@ -104,13 +113,30 @@ func (m *move) claims(claims []byte) (moved []byte, ok bool) {
 	d.SetBody(claims)
 	for _, name := range []string{"iat", "nbf", "exp"} {
 		d.JSON(jsonpath.Path{{Name: name}}, func(value string) (string, bool) {
-			n, err := strconv.ParseFloat(value, 64)
-			if err != nil || n <= 0 || n > 1e11 {
-				return "", false
-			}
-			ok = true
-			return strconv.FormatInt(int64(n)+int64(m.by.Round(time.Second)/time.Second), 10), true
+			later, err := m.later(value)
+			ok = ok || err == nil
+			return later, err == nil
 		})
 	}
 	return d.Body(), ok
+}
+
+// later returns a number of seconds since 1970 moved by whole ones, with the
+// decimals that it has.
+func (m *move) later(value string) (string, error) {
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(n > 0 && n <= 1e11) {
+		return "", errNoTime
+	}
+	by := int64(m.by.Round(time.Second) / time.Second)
+	whole, decimals, found := strings.Cut(value, ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || strings.ContainsAny(decimals, "eE") { // it is written in a way of its own
+		return strconv.FormatFloat(n+float64(by), 'f', -1, 64), nil //nolint:nilerr // it is a number
+	}
+	later := strconv.FormatInt(seconds+by, 10)
+	if found {
+		later += "." + decimals
+	}
+	return later, nil
 }
