@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -179,13 +180,19 @@ func (p *params) followIn(d *delivery, records *records, plan schedule.Schedule)
 }
 
 // address returns what a target is told as its host, if that is not the recorded
-// one, and the path before those of requests.
-func (d *delivery) address(target int) (host, base string) {
+// one, and what it is asked for in place of the target of a request.
+func (d *delivery) address(target int, asked string) (host, sent string) {
 	to := &d.targets[target]
 	if host = d.rewriter.Host; d.options.TargetHost {
 		host = to.Host
 	}
-	return host, to.Base
+	if len(d.rewriter.Targets) > 0 {
+		asked = string(d.rewriter.Target([]byte(asked)))
+	}
+	if to.Base != "" && strings.HasPrefix(asked, "/") {
+		asked = to.Base + asked
+	}
+	return host, asked
 }
 
 // reportLinks adds to a report what became of each link.
@@ -203,7 +210,11 @@ func (p *params) reportLinks(d *delivery, r *report.Report, note func(error)) {
 	}
 	for i, t := range d.targets[:d.counted()] {
 		if n, first := d.changing.follow.Refused(i); n > 0 {
-			note(fmt.Errorf("%s: %d cookies are for other hosts, and were taken as a browser does, not at all: %s", t.Name, n, first))
+			cookies := "cookies were"
+			if n == 1 {
+				cookies = "cookie was"
+			}
+			note(fmt.Errorf("%s: %d %s refused, as a browser does: %s", t.Name, n, cookies, first))
 		}
 	}
 	r.NotLinked, r.Elsewhere = p.notLinked, p.elsewhere

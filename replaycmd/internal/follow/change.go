@@ -60,9 +60,9 @@ func (s *Step) Change(d *edit.Draft, target int) {
 		atPlace()
 	}
 	if s.session != nil {
-		if path := pathOf(d.Target()); path != s.origin.path {
+		if is := d.Target(); string(is) != s.target {
 			s.mu.Lock()
-			s.at[target].path = path
+			s.at[target].target = string(is)
 			s.mu.Unlock()
 		}
 		s.changeCookies(d, target)

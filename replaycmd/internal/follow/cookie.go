@@ -22,7 +22,7 @@ const (
 // originOf returns where a recorded request went. What came through a proxy that
 // ends TLS was secure for the client.
 func originOf(r *recording.Request) origin {
-	o := origin{host: hostOf(string(r.Host)), path: pathOf(r.URI), secure: string(r.Scheme) != "http"}
+	o := origin{host: hostOf(string(r.Host)), path: pathOf(string(r.URI)), secure: string(r.Scheme) != "http"}
 	for name, value := range recording.EachField(r.Headers) {
 		switch {
 		case bytes.EqualFold(name, []byte("Host")) && o.host == "":
@@ -46,8 +46,8 @@ func hostOf(host string) string {
 }
 
 // pathOf returns the path of a target, / if it has none.
-func pathOf(target []byte) string {
-	path, _, _ := strings.Cut(string(target), "?")
+func pathOf(target string) string {
+	path, _, _ := strings.Cut(target, "?")
 	if _, rest, ok := strings.Cut(path, "://"); ok { // it names its server as well
 		if at := strings.IndexByte(rest, '/'); at >= 0 {
 			return rest[at:]

@@ -40,8 +40,9 @@ type Options struct {
 	// its session, unless it is nil. What is kept of the session goes then.
 	Last func() bool
 	// Address returns what a target is told as its host, if that is not the recorded
-	// one, and the path before those of requests, unless it is nil.
-	Address func(target int) (host, base string)
+	// one, and what it is asked for in place of the target of a request, unless it
+	// is nil.
+	Address func(target int, asked string) (host, sent string)
 	Targets int
 	// Again is how many of the targets, at the end, are others once more. What is
 	// to be done once, they are asked to do a second time.
@@ -169,7 +170,7 @@ func (c *Conversations) Next(r *recording.Request, pass int) *Step {
 	if !ok {
 		return step
 	}
-	step.session, step.origin = c.table.get(key, c.options.Targets), originOf(r)
+	step.session, step.target, step.origin = c.table.get(key, c.options.Targets), string(r.URI), originOf(r)
 	step.origin.secure = step.origin.secure || step.session.secure
 	step.at, step.left = make([]outcome, c.options.Targets), c.options.Targets
 	c.name = endpoint.AppendName(c.name[:0], r.Method, r.URI, r.Body)

@@ -4,6 +4,7 @@
 package follow
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -49,15 +50,22 @@ type origin struct {
 	secure bool
 }
 
-// take takes the cookies that the answer to a request sets, and returns those
-// that no browser would have taken.
-func (j *jar) take(headers []byte, o origin, now time.Time, from *Step) (refused []cookie) {
+// take takes the cookies that the answer to a request sets, and returns why no
+// browser would have taken some, each with its name.
+func (j *jar) take(headers []byte, o origin, now time.Time, from *Step) (refused []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for c := range setCookies(headers, now) {
 		c.from = from
-		if !c.place(o) || len(c.name)+len(c.value) > maxCookie {
-			refused = append(refused, c)
+		why := ""
+		switch {
+		case !c.place(o):
+			why = fmt.Sprintf("is for %.100s", c.domain)
+		case len(c.name)+len(c.value) > maxCookie:
+			why = fmt.Sprintf("has %d bytes, of which %d are taken", len(c.name)+len(c.value), maxCookie)
+		}
+		if why != "" {
+			refused = append(refused, fmt.Sprintf("cookie %.50s of %.100s %s", c.name, o.host, why))
 			c = cookie{name: c.name, gone: true}
 		}
 		same := slices.IndexFunc(j.cookies, func(other cookie) bool {

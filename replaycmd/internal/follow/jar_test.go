@@ -141,6 +141,42 @@ func TestRedirectsThatAreFollowed(t *testing.T) {
 	}
 }
 
+// A redirect to TLS goes with cookies that are for it alone, and one away from it
+// without them.
+func TestSecureCookiesBehindARedirect(t *testing.T) {
+	const hop = "Set-Cookie: sid=new; Secure; Path=/\r\n"
+	for _, tc := range []struct{ scheme, from, to, want string }{
+		{"http", "http://a/login", "https://a/home", "sid=new"},
+		{"http", "http://a/login", "https://b/home", ""},
+		{"http", "http://a/login", "http://a/home", ""},
+		{"https", "http://a/login", "http://a/home", "sid=new"}, // behind what ends TLS
+		{"https", "https://a/login", "http://a/home", ""},
+	} {
+		c := conversationsOf(t, Options{})
+		r := exchange(0, "me", "POST", "/login", "", "", "", ".")
+		r.Scheme = []byte(tc.scheme)
+		from, _ := url.Parse(tc.from)
+		to, _ := url.Parse(tc.to)
+		if got := c.Next(r, 0).Redirected(0, new(conversation.Reader), &recording.Response{Status: 303, Headers: []byte(hop)}, from, to, ""); got != tc.want {
+			t.Errorf("from %s to %s: the cookies are %q, want %q", tc.from, tc.to, got, tc.want)
+		}
+	}
+}
+
+// What is refused is counted, with the reason of the first.
+func TestCookiesThatAreRefused(t *testing.T) {
+	for set, want := range map[string]string{
+		"c=1; Domain=other.example":         "cookie c of a is for other.example",
+		"c=" + strings.Repeat("x", maxCookie): "cookie c of a has 8193 bytes, of which 8192 are taken",
+	} {
+		c := conversationsOf(t, Options{})
+		answer(c.Next(exchange(0, "me", "POST", "/login", "", "", "", "."), 0), 0, 200, "Set-Cookie: "+set+"\r\n", "")
+		if n, why := c.Refused(0); n != 1 || why != want {
+			t.Errorf("%.40s: %d are refused: %s", set, n, why)
+		}
+	}
+}
+
 // A client that sends what is not for plain HTTP has spoken HTTPS.
 func TestSecureCookiesBehindAProxy(t *testing.T) {
 	c := conversationsOf(t, Options{})

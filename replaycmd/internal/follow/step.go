@@ -23,6 +23,7 @@ type Step struct {
 	ended    int64 // when its answer was there; 0: not known
 	status   int   // of the recorded answer; 0: there is none
 
+	target   string // as it was recorded
 	origin   origin
 	needs    []need
 	jarred   map[string]bool // cookies that go as the jar has them
@@ -51,7 +52,7 @@ type outcome struct {
 	status  int
 	ended   time.Time
 	waiting []func()
-	path    string     // of the request that was sent
+	target  string     // of the request as it is sent, if that is not the recorded one
 	final   *origin    // of the last request, where redirects were followed
 	passed  [][]string // values of the redirects that were followed
 }

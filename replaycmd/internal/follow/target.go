@@ -4,7 +4,6 @@
 package follow
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -144,6 +143,9 @@ func (s *Step) Redirected(target int, reader *conversation.Reader, r *recording.
 	}
 	s.takeCookies(target, r.Headers, s.originOf(from, target), time.Now())
 	o := s.originOf(to, target)
+	if from.Scheme == "https" && to.Scheme != "https" {
+		o.secure = false
+	}
 	var values [][]string
 	if len(s.products) > 0 {
 		values = s.valuesOf(reader, r)
@@ -185,10 +187,9 @@ func (s *Step) outcomeAt(target int) outcome {
 
 // takeCookies takes those of an answer.
 func (s *Step) takeCookies(target int, headers []byte, o origin, now time.Time) {
-	for _, c := range s.session.jars[target].take(headers, o, now, nil) {
+	for _, why := range s.session.jars[target].take(headers, o, now, nil) {
 		counts := &s.run.refused[target]
 		if counts.n.Add(1) == 1 {
-			why := fmt.Sprintf("cookie %.50s of %s is for %.100s", c.name, o.host, c.domain)
 			counts.first.Store(&why)
 		}
 	}
@@ -196,25 +197,26 @@ func (s *Step) takeCookies(target int, headers []byte, o origin, now time.Time) 
 
 // originAt returns where the request goes at a target.
 func (s *Step) originAt(target int) origin {
-	o, base := s.origin, ""
+	o, asked := s.origin, s.target
+	if is := s.outcomeAt(target).target; is != "" {
+		asked = is
+	}
 	if s.run.options.Address != nil {
-		o.sent, base = s.run.options.Address(target)
+		o.sent, asked = s.run.options.Address(target, asked)
 	}
-	o.sent = hostOf(o.sent)
-	if path := s.outcomeAt(target).path; path != "" {
-		o.path = path
-	}
-	o.path = base + o.path
+	o.sent, o.path = hostOf(o.sent), pathOf(asked)
 	return o
 }
 
-// originOf returns where a request goes that follows a redirect.
+// originOf returns where a request goes that follows a redirect. One to TLS makes
+// it secure; one within plain HTTP leaves it as the client had it.
 func (s *Step) originOf(to *url.URL, target int) origin {
 	o := s.originAt(target)
-	o.path = pathOf([]byte(to.EscapedPath()))
+	o.path = pathOf(to.EscapedPath())
 	if host := hostOf(to.Host); host != o.host && host != o.sent {
-		o.host, o.sent, o.secure = host, "", to.Scheme == "https"
+		o.host, o.sent, o.secure = host, "", false
 	}
+	o.secure = o.secure || to.Scheme == "https"
 	return o
 }
 

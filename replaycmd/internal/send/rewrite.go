@@ -73,13 +73,7 @@ func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 	if !http1.IsToken(r.Method) || !http1.IsTarget(r.URI) {
 		return fail(http1.Unsendable, fmt.Errorf("'%s %s' is not a request line", r.Method, r.URI))
 	}
-	target := r.URI
-	if w.OriginForm || w.Host != "" {
-		target = http1.OriginForm(target)
-	}
-	for i := range w.Targets {
-		target = w.Targets[i].apply(target)
-	}
+	target := w.Target(r.URI)
 	if len(w.Targets) > 0 && !http1.IsTarget(target) {
 		return fail(http1.Unsendable, fmt.Errorf("'%s' is what --rewrite makes of '%s', and no target", target, r.URI))
 	}
@@ -139,6 +133,18 @@ func (w *Rewriter) Write(m *Message, r *recording.Request) error {
 	m.bodyAt = len(out)
 	m.finish(out, r, len(target), len(recordedHost))
 	return nil
+}
+
+// Target returns what the target of a record becomes.
+func (w *Rewriter) Target(recorded []byte) []byte {
+	target := recorded
+	if w.OriginForm || w.Host != "" {
+		target = http1.OriginForm(target)
+	}
+	for i := range w.Targets {
+		target = w.Targets[i].apply(target)
+	}
+	return target
 }
 
 // finish appends the body and points the parts into the wire bytes.
