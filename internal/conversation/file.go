@@ -66,10 +66,22 @@ func ParseFile(name string, data []byte) (*File, error) {
 			})
 		},
 		"links": func() error {
+			lines := make(map[[2]Slot]int)
 			return r.array(func() error {
+				r.mark()
+				at := r.at
 				link, err := readLink(r)
+				if err != nil {
+					return err
+				}
 				f.Links = append(f.Links, link)
-				return err
+				pair := [2]Slot{link.Consumer, link.Producer}
+				r.at = at
+				if before, known := lines[pair]; known {
+					return fmt.Errorf("the link from %s to %s is there twice, first in line %d", link.Producer, link.Consumer, before)
+				}
+				lines[pair] = r.line()
+				return nil
 			})
 		},
 		"sessions": func() error {

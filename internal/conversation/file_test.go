@@ -64,6 +64,9 @@ func TestFileIsReadAndWritten(t *testing.T) {
 	}
 }
 
+const aLink = `
+{"consumer": {"endpoint": "POST /carts/*/items", "place": "path 2"}, "producer": {"endpoint": "POST /carts", "place": "json $.cart"}}`
+
 func TestFaultsOfFilesNameTheLine(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
 		{`"version": 1`, `"version": 2`, "links.json:2: version 2 is not known: expected 1"},
@@ -82,6 +85,7 @@ func TestFaultsOfFilesNameTheLine(t *testing.T) {
 		{`0.99`, `null`, "links.json:18: null is not taken"},
 		{`"chance": 0.002`, `"support": 0.002`, "links.json:19: member 'support' is there twice"},
 		{`"sessions": 100,`, `"sessions": 100`, "links.json:18: it is not JSON"},
+		{`  "links": [`, `  "links": [` + aLink + `,`, "links.json:9: the link from POST /carts json $.cart to POST /carts/*/items path 2 is there twice, first in line 8"},
 		{`"sessions": {`, `"sessions": [`, "links.json:27: expected an object: {"},
 		{"  }\n}", "  }\n} 1", "links.json:30: nothing must follow"},
 		{"  }\n}", "  }", "links.json:29: it is not JSON: it ends too early"},

@@ -166,7 +166,7 @@ func TestSecureCookiesBehindARedirect(t *testing.T) {
 // What is refused is counted, with the reason of the first.
 func TestCookiesThatAreRefused(t *testing.T) {
 	for set, want := range map[string]string{
-		"c=1; Domain=other.example":         "cookie c of a is for other.example",
+		"c=1; Domain=other.example":           "cookie c of a is for other.example",
 		"c=" + strings.Repeat("x", maxCookie): "cookie c of a has 8193 bytes, of which 8192 are taken",
 	} {
 		c := conversationsOf(t, Options{})
