@@ -156,6 +156,9 @@ func (p *params) findThem(ctx context.Context, again *again, note func(error)) e
 		p.notLinked = append(p.notLinked, report.NotLinked{Consumer: l.Consumer.String(), Producer: l.Producer.String(), Sessions: l.Sessions})
 	}
 	for _, e := range found.Elsewhere {
+		if follow.Remakes(e.Consumer.Place) {
+			continue
+		}
 		p.elsewhere = append(p.elsewhere, report.Elsewhere{Consumer: e.Consumer.String(), Sessions: e.Sessions, Record: e.Record})
 	}
 	return nil
@@ -224,7 +227,7 @@ func (p *params) reportLinks(d *delivery, r *report.Report, note func(error)) {
 	case len(p.followed.Links) == 0 && p.links != linksAuto:
 		note(fmt.Errorf("--links: %s has no links: only cookies were followed", p.links))
 	}
-	if n := d.changing.follow.Forgotten(); n > 0 {
-		note(fmt.Errorf("%d sessions were forgotten since too many others went on: what their later requests need was not linked", n))
+	if n := d.changing.follow.Returned(); n > 0 {
+		note(fmt.Errorf("--links: sessions came back %d times after they were forgotten, since too many others went on or came in between: what they need from before was not linked", n))
 	}
 }

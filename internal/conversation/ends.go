@@ -5,7 +5,7 @@ package conversation
 
 // Bounds of what is kept to know where sessions end.
 const (
-	maxOpen   = 1 << 15 // sessions that no other as many came after; those beyond have ended, as far as is known
+	maxOpen   = 1 << 15 // sessions that no other as many came after; those beyond have ended, unless they come back
 	maxMarked = 1 << 27 // records of which it is known; 16 MiB
 )
 

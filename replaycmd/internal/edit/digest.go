@@ -21,7 +21,7 @@ func (d *Draft) renewDigests(recorded, body []byte) {
 	var renewed []Replacement
 	d.Fields(func(name, value []byte) ([]byte, bool) {
 		switch field := strings.ToLower(string(name)); {
-		case isDigest(field):
+		case IsDigest(field):
 			if renewed == nil {
 				renewed = digests(recorded, body)
 			}
@@ -46,7 +46,9 @@ func (d *Draft) renewDigests(recorded, body []byte) {
 // Begin.
 func (d *Draft) Stale() []string { return d.stale }
 
-func isDigest(field string) bool {
+// IsDigest reports whether a field has a digest of the body, by its name.
+func IsDigest(field string) bool {
+	field = strings.ToLower(field)
 	if strings.HasPrefix(field, "want-") {
 		return false
 	}

@@ -67,8 +67,16 @@ func (s *Step) Change(d *edit.Draft, target int) {
 		}
 		s.changeCookies(d, target)
 	}
-	d.Field("Idempotency-Key", func(value string) (string, bool) { return s.run.idempotencyKey(value, s.pass, target), true })
+	d.Field(idempotencyKey, func(value string) (string, bool) { return s.run.idempotencyKey(value, s.pass, target), true })
 }
+
+// Remakes reports whether requests have a value of their own at a place, which no
+// answer has to have: a key that each run makes anew, a digest of the body.
+func Remakes(at conversation.Place) bool {
+	return at.Kind == conversation.Header && (at.Name == idempotencyKey || edit.IsDigest(at.Name))
+}
+
+const idempotencyKey = "Idempotency-Key"
 
 // change replaces a value at a place.
 func change(d *edit.Draft, at conversation.Place, old, value string) {

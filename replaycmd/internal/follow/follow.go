@@ -129,9 +129,9 @@ func (c *Conversations) Counts(target int) []Count {
 // Found reports whether a record has a session. Nothing is followed without one.
 func (c *Conversations) Found() bool { return c.found.Load() }
 
-// Forgotten returns how many sessions were forgotten before they may have ended,
-// since too many others went on.
-func (c *Conversations) Forgotten() int64 { return c.table.forgotten.Load() }
+// Returned returns how often a session came back after it was forgotten, since too
+// many others went on, or came in between.
+func (c *Conversations) Returned() int64 { return c.table.returned.Load() }
 
 // Session returns the session of the next record, and false if it has none, ahead
 // of Next or, for a record that is not sent from here, in place of it: sessions

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/edit"
 )
@@ -151,10 +153,14 @@ func (s *session) find(v valued, began int64) (source, bool) {
 type table struct {
 	most, mostBytes int
 	byKey           map[string]*list.Element
-	recent          list.List // of *entry, the one used last in front
-	bytes           int       // of all sessions
-	forgotten       atomic.Int64
+	recent          list.List           // of *entry, the one used last in front
+	bytes           int                 // of all sessions
+	young, old      map[uint64]struct{} // those that went, by the hash of their key: lately, and before
+	returned        atomic.Int64        // of them
 }
+
+// maxGone is how many sessions that went are known, at least half of them.
+const maxGone = 1 << 18
 
 type entry struct {
 	key     string
@@ -170,6 +176,14 @@ func (t *table) get(key string, targets int) *session {
 	}
 	if t.byKey == nil {
 		t.byKey = make(map[string]*list.Element)
+	}
+	hash := xxhash.Sum64String(key)
+	_, young := t.young[hash]
+	_, old := t.old[hash]
+	if young || old {
+		t.returned.Add(1)
+		delete(t.young, hash)
+		delete(t.old, hash)
 	}
 	s := newSession(targets)
 	t.byKey[key] = t.recent.PushFront(&entry{key: key, session: s})
@@ -191,7 +205,6 @@ func (t *table) settle(key string, ended bool) {
 	t.bytes += is.bytes
 	for len(t.byKey) > t.most || t.bytes > t.mostBytes && len(t.byKey) > 1 {
 		t.remove(t.recent.Back())
-		t.forgotten.Add(1)
 	}
 }
 
@@ -199,9 +212,13 @@ func (t *table) remove(e *list.Element) {
 	is := t.recent.Remove(e).(*entry)
 	delete(t.byKey, is.key)
 	t.bytes -= is.bytes
+	if t.young == nil || len(t.young) == maxGone/2 {
+		t.young, t.old = make(map[uint64]struct{}), t.young
+	}
+	t.young[xxhash.Sum64String(is.key)] = struct{}{}
 }
 
 func (t *table) clear() {
-	t.byKey, t.bytes = nil, 0
+	t.byKey, t.bytes, t.young, t.old = nil, 0, nil, nil
 	t.recent.Init()
 }
