@@ -220,6 +220,7 @@ func (p *params) reportLinks(d *delivery, r *report.Report, note func(error)) {
 			note(fmt.Errorf("%s: %d %s refused, as a browser does: %s", t.Name, n, cookies, first))
 		}
 	}
+	r.Following = true
 	r.NotLinked, r.Elsewhere = p.notLinked, p.elsewhere
 	switch {
 	case !d.changing.follow.Found():

@@ -382,6 +382,9 @@ func TestCookiesOfRedirects(t *testing.T) {
 // says what is not.
 func TestOneSessionAlone(t *testing.T) {
 	o, r := reported(t, "--links", "auto", "--to", serve(t, newStall("two", 5000).ServeHTTP).url, recordVisits(t, 1))
+	if !r.Following {
+		t.Error("the report does not say that conversations were followed")
+	}
 	linked := make(map[string]bool)
 	for _, l := range r.Targets[0].Links {
 		linked[l.Consumer] = true

@@ -113,7 +113,7 @@ func (p *params) define(flags *pflag.FlagSet) {
 	p.conversing.define(flags)
 
 	flags.Var(single(&p.by, "path|method|status", report.ParseBy).once(), "by", "Report classes of requests as well")
-	defineReports(flags, &p.reports, &p.conditions, &p.baseline)
+	defineReports(flags, report.FormNames(true), &p.reports, &p.conditions, &p.baseline)
 	flags.BoolVarP(&p.stopAtErrors, "exit-on-error", "x", false, "Stop at the first request without an answer")
 	flags.BoolVar(&p.live, "live", false, "Draw running percentiles, rate and errors on the terminal, in place of the progress bar; a line every 10 s where that is none")
 	flags.BoolVarP(&p.quiet, "quiet", "q", false, "Print only errors, and the reports that --report asks for")

@@ -60,13 +60,13 @@ A report named like a command of replay is ./NAME.
 
 func (p *redrawing) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
-	defineReports(flags, &p.reports, &p.conditions, &p.baseline)
+	defineReports(flags, report.FormNames(false), &p.reports, &p.conditions, &p.baseline)
 	flags.BoolVarP(&p.quiet, "quiet", "q", false, "Print only errors, and the reports that --report asks for")
 }
 
-// defineReports adds the flags about what becomes of a report.
-func defineReports(flags *pflag.FlagSet, reports *[]output, conditions *[]report.Condition, baseline **report.Report) {
-	flags.Var(lists(reports, "FORM[=FILE]", parseOutputs), "report", "Form of the report, "+report.FormNames()+", and where it goes (repeatable, default text)")
+// defineReports adds the flags about what becomes of a report, in one of some forms.
+func defineReports(flags *pflag.FlagSet, forms string, reports *[]output, conditions *[]report.Condition, baseline **report.Report) {
+	flags.Var(lists(reports, "FORM[=FILE]", parseOutputs), "report", "Form of the report, "+forms+", and where it goes (repeatable, default text)")
 	flags.Var(several(conditions, "CONDITION", report.ParseCondition), "fail", "Exit with status 4 unless this holds of every target, like 'p99<250ms' or 'errors<0.1%' (repeatable)")
 	flags.Var(single(baseline, "FILE", readReport).once(), "baseline", "Report of an earlier run, as JSON, for conditions like 'p99<1.1x baseline'")
 }
@@ -129,12 +129,15 @@ func checkBaseline(conditions []report.Condition, baseline *report.Report) error
 	return nil
 }
 
-// checkCompared refuses conditions about a comparison where the run had none, as
-// they would be about no target and hold.
-func checkCompared(conditions []report.Condition, r *report.Report) error {
+// checkAsked refuses conditions about what the run was not asked for, which nothing
+// could break: a comparison, or following conversations.
+func checkAsked(conditions []report.Condition, r *report.Report) error {
 	for _, c := range conditions {
-		if c.OfComparison() && len(r.Comparisons) == 0 {
+		switch {
+		case c.OfComparison() && len(r.Comparisons) == 0:
 			return fmt.Errorf("--fail '%s' is about comparing: expected the report of a run with --compare", c)
+		case c.OfUnlinked() && !r.Conversing():
+			return fmt.Errorf("--fail '%s' is about conversations: expected the report of a run with --links", c)
 		}
 	}
 	return nil
@@ -157,7 +160,7 @@ func (p *redrawing) run(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return exitNotStarted, err
 	}
-	if err := checkCompared(p.conditions, r); err != nil {
+	if err := checkAsked(p.conditions, r); err != nil {
 		return exitNotStarted, err
 	}
 	if p.baseline != nil {

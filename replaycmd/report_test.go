@@ -55,6 +55,7 @@ func TestReportsAreDrawnAgain(t *testing.T) {
 		{[]string{fast, "--report", "html", "--report", "json"}, exitNotStarted, "two reports go to standard output"},
 		{[]string{fast, "--fail", "p99<2x baseline"}, exitNotStarted, "expected --baseline FILE"},
 		{[]string{fast, "--fail", "errors=0", "--fail", "diffs=0"}, exitNotStarted, "--fail 'diffs=0' is about comparing: expected the report of a run with --compare"},
+		{[]string{fast, "--fail", "unlinked=0"}, exitNotStarted, "--fail 'unlinked=0' is about conversations: expected the report of a run with --links"},
 		{[]string{fast, "--fail", "p50<2x old"}, exitNotStarted, "expected the report of a run with --compare"},
 		{[]string{filepath.Join(folder, "none.json")}, exitNotStarted, "none.json"},
 	} {
@@ -65,6 +66,13 @@ func TestReportsAreDrawnAgain(t *testing.T) {
 		if o := redraw(t, string(data), tc.args...); o.status != tc.status || !strings.Contains(o.stdout+o.stderr, tc.want) {
 			t.Errorf("%v: status %d: %s%s", tc.args, o.status, o.stdout, o.stderr)
 		}
+	}
+	none := filepath.Join(folder, "no-report.json")
+	if err := os.WriteFile(none, []byte(`{"version":1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := redraw(t, "", slow, "--baseline", none); o.status != exitNotStarted || !strings.Contains(o.stderr, "it is no report, which has 'started' and 'targets'") {
+		t.Errorf("status %d: %s", o.status, o.stderr)
 	}
 	if o := redraw(t, "{", "-"); o.status != exitNotStarted || !strings.Contains(o.stderr, "standard input: report is not valid") {
 		t.Errorf("status %d: %s", o.status, o.stderr)

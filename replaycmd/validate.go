@@ -115,7 +115,11 @@ func (p *params) checkSources(args []string) error {
 		return errors.New("a URL is no recording: there is nothing to test or extract")
 	}
 	if given := p.given("speed", "loop", "method", "path", "id", "since", "until", "percent"); len(given) > 0 {
-		return fmt.Errorf("%s choose among recorded requests, of which a URL has none", strings.Join(given, " and "))
+		choose := "choose"
+		if len(given) == 1 {
+			choose = "chooses"
+		}
+		return fmt.Errorf("%s %s among recorded requests, of which a URL has none", strings.Join(given, " and "), choose)
 	}
 	if p.requests == 0 && p.duration == 0 {
 		return errors.New("a URL has no end: expected --requests or --duration")

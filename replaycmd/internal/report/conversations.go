@@ -88,15 +88,41 @@ func (t *Target) links(text *strings.Builder) {
 	for _, l := range t.Links {
 		followed += l.Followed
 	}
+	fmt.Fprintf(text, "\n%s: %s, followed %s times%s\n", Escape(t.Name), plural(int64(len(t.Links)), "link"), count(followed), t.brokenText())
+}
+
+// brokenText returns the links that were not followed each time in lines, each
+// behind a line break.
+func (t *Target) brokenText() string {
+	var text strings.Builder
 	broken := t.brokenLinks()
-	fmt.Fprintf(text, "\n%s: %s, followed %s times\n", Escape(t.Name), plural(int64(len(t.Links)), "link"), count(followed))
 	for _, l := range broken[:min(len(broken), mostLinks)] {
-		fmt.Fprintf(text, "  %s <- %s\n", Escape(l.Consumer), Escape(l.Producer))
+		fmt.Fprintf(&text, "\n  %s <- %s", Escape(l.Consumer), Escape(l.Producer))
 		for _, words := range l.brokenBy() {
-			fmt.Fprintf(text, "    %s\n", words)
+			fmt.Fprintf(&text, "\n    %s", words)
 		}
 	}
-	writeMore(text, len(broken))
+	if n := len(broken) - mostLinks; n > 0 {
+		fmt.Fprintf(&text, "\n  and %d more", n)
+	}
+	return text.String()
+}
+
+// anyUnlinked reports whether requests were not sent since what they need was in no
+// answer.
+func (r *Report) anyUnlinked() bool {
+	return slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Unlinked > 0 })
+}
+
+// classesUnlinked reports the same of the classes of a target.
+func (t *Target) classesUnlinked() bool {
+	return slices.ContainsFunc(t.By, func(c Class) bool { return c.Unlinked > 0 })
+}
+
+// Conversing reports whether conversations were followed, as far as a report of a
+// version before Following says.
+func (r *Report) Conversing() bool {
+	return r.Following || r.anyUnlinked() || slices.ContainsFunc(r.Targets, func(t Target) bool { return len(t.Links) > 0 })
 }
 
 // brokenLinks returns the links that were not followed each time, or never met.

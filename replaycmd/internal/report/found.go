@@ -48,7 +48,7 @@ func (r *Report) Try(rate float64, conditions []Condition) (Tried, schedule.Verd
 		}
 	}
 	ofErrors, ofUnlinked := slices.ContainsFunc(conditions, Condition.OfErrors), slices.ContainsFunc(conditions, Condition.OfUnlinked)
-	slow := false
+	slow, requests := false, int64(0)
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if i == 0 || t.AnswerRate < tried.AnswerRate {
@@ -57,7 +57,7 @@ func (r *Report) Try(rate float64, conditions []Condition) (Tried, schedule.Verd
 		tried.P50MS, tried.P99MS = max(tried.P50MS, t.Latency.P50MS), max(tried.P99MS, t.Latency.P99MS)
 		tried.Errors += t.Errors + t.Unsent
 		byMachine := t.Late - t.LateBusy - t.LateWaiting
-		tried.Late += byMachine
+		tried.Late, requests = tried.Late+byMachine, requests+t.Requests
 		slow = slow || byMachine*lateShare > t.Requests
 		if behind := t.Lateness.P99MS * t.RateAsked * behindShare; behind > float64(t.Requests)*1e3 && tried.Why == "" {
 			tried.Why = fmt.Sprintf("it is not kept up with: requests start %s late", asDuration(t.Lateness.P99MS))
@@ -74,6 +74,7 @@ func (r *Report) Try(rate float64, conditions []Condition) (Tried, schedule.Verd
 	case tried.Held:
 		return tried, schedule.Held
 	case slow:
+		tried.Why += fmt.Sprintf(", while this machine was late with %s of %s", count(tried.Late), plural(requests, "request"))
 		return tried, schedule.Limited
 	}
 	return tried, schedule.Failed
@@ -89,16 +90,22 @@ const behindShare = 10
 
 // String returns the rate with its interval, in a line.
 func (f *FoundRate) String() string {
-	if f.Rate == 0 {
-		return fmt.Sprintf("no rate holds, down to %s/s", number(f.Below))
-	}
 	text := number(f.Rate) + "/s holds"
-	if f.Below > 0 {
+	switch {
+	case f.Rate == 0 && f.Below == 0:
+		text = "no rate was tried to its end"
+	case f.Rate == 0:
+		text = "no rate holds, down to " + number(f.Below) + "/s"
+	case f.Below > 0:
 		text += ", " + number(f.Below) + "/s does not"
 	}
 	switch f.Limit {
 	case "machine":
-		text += ": this machine cannot send more, whatever the target can"
+		more := "more"
+		if f.Rate == 0 {
+			more = "them in time"
+		}
+		text += ": this machine cannot send " + more + ", whatever the target can"
 	case "interrupted":
 		text += ", when it was interrupted"
 	case "tries":

@@ -69,13 +69,16 @@ func TestFoundRateIsInEveryForm(t *testing.T) {
 // A search that has found nothing has failed, whatever holds of its last run, and
 // one that was ended is not over.
 func TestVerdictOfASearch(t *testing.T) {
-	for limit, want := range map[string]Outcome{"target": Failed, "interrupted": Incomplete} {
+	for limit, want := range map[string]Outcome{"target": Failed, "machine": Failed, "interrupted": Incomplete} {
 		r := sampleReport(t, "a")
 		r.Targets[0].Errors = 0
 		r.Checks = []Check{{"p99<1s", "a", "1ms", true}}
 		r.Found = &FoundRate{Conditions: []string{"p99<1s"}, Below: 0.2, Limit: limit}
 		if v := r.Verdict(); v.Outcome != want || !strings.HasPrefix(v.Reasons[0], "no rate holds, down to 0.20/s") {
 			t.Errorf("%s: %+v", limit, v)
+		}
+		if blamed := strings.Contains(r.Found.String(), "this machine cannot send them in time"); blamed != (limit == "machine") {
+			t.Errorf("%s: %s", limit, r.Found)
 		}
 		var out bytes.Buffer
 		if err := r.writeJUnit(&out); err != nil {
@@ -124,7 +127,8 @@ func TestWhatHoldsOfATry(t *testing.T) {
 	} {
 		r := &Report{Targets: []Target{tc.target}, Comparisons: []Comparison{{Target: "new", Table: tally.Table{Pairs: 100}}}}
 		r.Differences = []Difference{{"new", tally.Row{Class: tally.Differs}}}
-		if tried, verdict := r.Try(10, tc.conditions); verdict != tc.want || tried.Held != (verdict == schedule.Held) {
+		if tried, verdict := r.Try(10, tc.conditions); verdict != tc.want || tried.Held != (verdict == schedule.Held) ||
+			strings.Contains(tried.Why, ", while this machine was late with 18 of 100 requests") != (verdict == schedule.Limited) {
 			t.Errorf("%s: %v, %+v", name, verdict, tried)
 		}
 	}

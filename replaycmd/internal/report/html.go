@@ -60,6 +60,7 @@ type page struct {
 	Sections    []section
 	More        int // targets without a section
 	MoreChecks  int
+	Unlinked    bool // something was
 	Compared    []comparedSection
 }
 
@@ -75,7 +76,7 @@ type comparedSection struct {
 func (r *Report) writeHTML(w io.Writer) error {
 	hash := sha256.Sum256([]byte(pageStyle))
 	p := page{
-		Report: r, Verdict: r.Verdict(), Insights: r.insights(), More: max(0, len(r.Targets)-maxTargets), MoreChecks: max(0, len(r.Checks)-maxChecks),
+		Report: r, Verdict: r.Verdict(), Insights: r.insights(), Unlinked: r.anyUnlinked(), More: max(0, len(r.Targets)-maxTargets), MoreChecks: max(0, len(r.Checks)-maxChecks),
 		Style: template.CSS(pageStyle), //nolint:gosec // it is ours
 		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) +
 			"'; base-uri 'none'; form-action 'none'",

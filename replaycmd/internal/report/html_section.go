@@ -13,16 +13,17 @@ import (
 // section is what a page has of one target.
 type section struct {
 	*Target
-	Number    int
-	Timed     bool
-	OverTime  *figure // over time; nil without an answer
-	Requested *figure // over time; nil without a request
-	Statuses  []bar
-	Kinds     []bar
-	LateFor   []bar
-	Classes   []Class
-	Heads     []string // the classes of status that Classes have
-	Stretch   []stretch
+	Number          int
+	Timed           bool
+	OverTime        *figure // over time; nil without an answer
+	Requested       *figure // over time; nil without a request
+	Statuses        []bar
+	Kinds           []bar
+	LateFor         []bar
+	Classes         []Class
+	Heads           []string // the classes of status that Classes have
+	ClassesUnlinked bool     // some of Classes were not sent
+	Stretch         []stretch
 }
 
 // figure is a drawing with its title and legend.
@@ -58,7 +59,7 @@ type stretch struct {
 const maxStretches = 60
 
 func (r *Report) newSection(t *Target, number int, charts *timeCharts) section {
-	s := section{Target: t, Number: number + 1, Timed: r.Timed, Classes: t.By, Heads: t.statusClasses()}
+	s := section{Target: t, Number: number + 1, Timed: r.Timed, Classes: t.By, Heads: t.statusClasses(), ClassesUnlinked: t.classesUnlinked()}
 	for _, status := range slices.SortedFunc(maps.Keys(t.Status), func(a, b string) int { return cmp.Compare(a, b) }) {
 		s.Statuses = append(s.Statuses, bar{Name: status, Count: t.Status[status], Bad: status >= "400"})
 	}

@@ -212,7 +212,8 @@ func TestVerdicts(t *testing.T) {
 		{Report{Interrupted: true}, "{not judged [the run was interrupted no condition was given]}"},
 		{Report{Targets: of(5, 0, 0)}, "{not judged [all requests were answered no condition was given]}"},
 		{Report{Targets: of(5, 0, 0), Checks: []Check{{Condition: "p99<1s", OK: true}}}, "{passed [the condition holds all requests were answered]}"},
-		{Report{Targets: of(5, 2, 1)}, "{incomplete [a: 2 of 7 requests were not started in time a: 1 of 5 requests have no answer]}"},
+		{Report{Targets: of(5, 2, 1)}, "{incomplete [a: 2 of 7 requests were not started in time a: 1 of 7 requests have no answer]}"},
+		{Report{Targets: []Target{{Name: "a", Requests: 5, Unsent: 1, Unlinked: 2}}}, "{incomplete [a: 2 of 8 requests were not sent, since what they need was in no answer a: 1 of 8 requests were not started in time]}"},
 		{Report{Targets: of(5, 2, 1), Checks: []Check{{Condition: "errors<9", OK: true}}}, "{passed [the condition holds errors are within what is allowed]}"},
 		{
 			Report{Targets: of(5, 0, 1), Checks: []Check{{Condition: "p99<1s", OK: true}, {Condition: "rate>5/s", Target: "a", Value: "4.0/s"}}},

@@ -17,6 +17,9 @@ import (
 // fewForP99 is how many answers a p99 needs to be more than the slowest few.
 const fewForP99 = 100
 
+// fewForMedian is how many answers there have to be to say what is slower.
+const fewForMedian = 10
+
 // insights returns in sentences what a reader looks for first: which target is
 // slower and where, which failed, and whether the measurement itself was held up.
 func (r *Report) insights() (all []string) {
@@ -61,10 +64,11 @@ func firstOf(rows []tally.Row) string {
 	return ": " + strings.Join(named, ", ")
 }
 
-// figure returns the percentile that enough answers of all targets are known for.
+// figure returns the percentile that enough answers are known for, of all targets
+// of which anything is said.
 func (r *Report) figure() (name string, percent float64) {
 	for _, t := range r.Targets {
-		if t.Latency.Count > 0 && t.Latency.Count < fewForP99 {
+		if t.Latency.Count >= fewForMedian && t.Latency.Count < fewForP99 {
 			return "median", 50
 		}
 	}
@@ -76,7 +80,7 @@ func (r *Report) slowest() string {
 	name, percent := r.figure()
 	answered := make([]*Target, 0, len(r.Targets))
 	for i := range r.Targets {
-		if r.Targets[i].Latency.Count > 0 {
+		if r.Targets[i].Latency.Count >= fewForMedian {
 			answered = append(answered, &r.Targets[i])
 		}
 	}
@@ -112,7 +116,7 @@ func (t *Target) serverErrors() string {
 func (t *Target) slowestClass() string {
 	var worst *Class
 	for i := range t.By {
-		if c := &t.By[i]; c.Latency.Count > 0 && (worst == nil || c.Latency.P99MS > worst.Latency.P99MS) {
+		if c := &t.By[i]; c.Latency.Count >= fewForMedian && (worst == nil || c.Latency.P99MS > worst.Latency.P99MS) {
 			worst = c
 		}
 	}

@@ -125,11 +125,13 @@ func (t *Target) answered(r *Report) junitCase {
 			kinds = append(kinds, "not started in time: "+count(t.Unsent))
 		}
 	}
+	links := t.brokenText()
 	if missing == 0 {
+		test.Output += links
 		return test
 	}
 	message := fmt.Sprintf("%s of %s have no answer", count(missing), plural(t.Requests+t.Unsent+t.Unlinked, "request"))
-	test.Error, test.Output = &junitMessage{message, strings.Join(kinds, "\n")}, ""
+	test.Error, test.Output = &junitMessage{message, strings.Join(kinds, "\n") + links}, ""
 	return test
 }
 

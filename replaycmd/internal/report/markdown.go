@@ -69,7 +69,7 @@ func (r *Report) markdownChecks(m *strings.Builder) {
 }
 
 func (r *Report) markdownTargets(m *strings.Builder) {
-	unlinked := slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Unlinked > 0 })
+	unlinked := r.anyUnlinked()
 	names := []string{"target", "requests", "errors", "answers/s", "p50", "p99", "max"}
 	if unlinked {
 		names = slices.Insert(names, 3, "unlinked")
@@ -114,13 +114,22 @@ func (t *Target) markdownClasses(m *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(m, "<details><summary>Classes of %s</summary>\n\n", plain(t.Name, markdownText))
-	header(m, "class", "requests", "errors", "p50", "p99", "max")
+	unlinked := t.classesUnlinked()
+	names := []string{"class", "requests", "errors", "p50", "p99", "max"}
+	if unlinked {
+		names = slices.Insert(names, 3, "unlinked")
+	}
+	header(m, names...)
 	for i, c := range t.By {
 		if i == markdownClasses {
 			fmt.Fprintf(m, "\n%d more classes are in the whole report.\n", len(t.By)-i)
 			break
 		}
-		cells(m, code(c.Name), count(c.Requests), count(c.Errors), c.In(c.Latency.P50MS), c.In(c.Latency.P99MS), c.In(c.Latency.MaxMS))
+		values := []string{code(c.Name), count(c.Requests), count(c.Errors), c.In(c.Latency.P50MS), c.In(c.Latency.P99MS), c.In(c.Latency.MaxMS)}
+		if unlinked {
+			values = slices.Insert(values, 3, count(c.Unlinked))
+		}
+		cells(m, values...)
 	}
 	m.WriteString("\n</details>\n\n")
 }

@@ -46,7 +46,7 @@ func Merge(shards []*Report, names []string) (*Report, error) {
 	first := order[0]
 	r := &Report{
 		Version: Version, Run: first.Run, Started: first.Started, Pace: first.Pace, Timed: first.Timed, Request: first.Request,
-		Problems: []string{}, Targets: []Target{}, Checks: []Check{}, Shards: len(order), Baseline: first.Baseline, NotLinked: first.NotLinked, Elsewhere: first.Elsewhere,
+		Problems: []string{}, Targets: []Target{}, Checks: []Check{}, Shards: len(order), Baseline: first.Baseline, Following: first.Following, NotLinked: first.NotLinked, Elsewhere: first.Elsewhere,
 	}
 	r.Run.Command = first.Shard.Command
 	var machines []string

@@ -50,6 +50,7 @@ type Report struct {
 
 	Baseline *Baseline `json:"baseline,omitempty"` // the earlier run that it is judged beside
 
+	Following bool        `json:"following,omitempty"`  // conversations were followed, as --links says
 	NotLinked []NotLinked `json:"not_linked,omitempty"` // what might be links, of which there are too few sessions to know
 	Elsewhere []Elsewhere `json:"elsewhere,omitempty"`  // what requests have that no answer had, where links were found
 	Stale     []Stale     `json:"stale,omitempty"`      // fields that sign a recorded body in place of which another was sent
@@ -185,6 +186,8 @@ func Read(data []byte) (*Report, error) {
 		return nil, errors.New("it is no report, which has its version: expected one of --report json")
 	case r.Version != Version:
 		return nil, fmt.Errorf("report is of version %d: expected %d", r.Version, Version)
+	case r.Started.IsZero() || r.Targets == nil:
+		return nil, errors.New("it is no report, which has 'started' and 'targets': expected one of --report json")
 	}
 	return r, nil
 }

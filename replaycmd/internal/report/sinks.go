@@ -42,11 +42,14 @@ var forms = []Form{
 	{Name: "html", Open: func(w io.Writer, _ []string) Sink { return atEnd{w, (*Report).writeHTML} }},
 }
 
-// FormNames returns the names of all forms, as help and messages list them.
-func FormNames() string {
-	names := make([]string, len(forms))
-	for i, f := range forms {
-		names[i] = f.Name
+// FormNames returns the names of forms, as help and messages list them: of all of
+// them, or of those that a report is enough for.
+func FormNames(all bool) string {
+	var names []string
+	for _, f := range forms {
+		if all || !f.Rows {
+			names = append(names, f.Name)
+		}
 	}
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
@@ -59,7 +62,7 @@ func FormOf(name string) (Form, error) {
 			return f, nil
 		}
 	}
-	return Form{}, fmt.Errorf("'%s' is not a form of report: expected %s", name, FormNames())
+	return Form{}, fmt.Errorf("'%s' is not a form of report: expected %s", name, FormNames(true))
 }
 
 // atEnd is a sink that needs only the whole report.

@@ -81,18 +81,19 @@ func (r *Report) missing() (reasons []string) {
 	}
 	errorsAllowed, unlinkedAllowed := r.errorsAllowed(), r.judged(Condition.OfUnlinked)
 	for _, t := range r.Targets {
+		all := count(t.Requests + t.Unsent + t.Unlinked)
 		if t.Unlinked > 0 && !unlinkedAllowed {
 			reasons = append(reasons, fmt.Sprintf("%s: %s of %s requests were not sent, since what they need was in no answer",
-				label(t.Name), count(t.Unlinked), count(t.Requests+t.Unlinked)))
+				label(t.Name), count(t.Unlinked), all))
 		}
 		if errorsAllowed {
 			continue
 		}
 		if t.Unsent > 0 {
-			reasons = append(reasons, fmt.Sprintf("%s: %s of %s requests were not started in time", label(t.Name), count(t.Unsent), count(t.Requests+t.Unsent)))
+			reasons = append(reasons, fmt.Sprintf("%s: %s of %s requests were not started in time", label(t.Name), count(t.Unsent), all))
 		}
 		if t.Errors > 0 {
-			reasons = append(reasons, fmt.Sprintf("%s: %s of %s requests have no answer", label(t.Name), count(t.Errors), count(t.Requests)))
+			reasons = append(reasons, fmt.Sprintf("%s: %s of %s requests have no answer", label(t.Name), count(t.Errors), all))
 		}
 	}
 	return reasons
