@@ -36,6 +36,7 @@ func TestCaddysAdminAPI(t *testing.T) {
 		{"DELETE", "/shop/recipes", "", 405, "method not allowed"},
 		{"POST", "/shop/restart?at=2026-12-01T12:00:00Z", "", 200, `[{"route":"/*","stages":[{"at":0,"latency":"5ms","status":503}]}]`},
 		{"POST", "/shop/restart?at=", "", 400, "at: '' is not a time: expected one like 2026-11-30T14:35:00Z"},
+		{"POST", "/shop/restart?at=0001-01-01T00:00:00Z", "", 400, "at: '0001-01-01T00:00:00Z' is not a time: expected one like 2026-11-30T14:35:00Z"},
 		{"POST", "/shop/restart?at=noon", "", 400, "at: 'noon' is not a time: expected one like 2026-11-30T14:35:00Z"},
 		{"GET", "/shop/restart", "", 405, "method not allowed"},
 		{"POST", "", "", 405, "method not allowed"},

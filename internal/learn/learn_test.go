@@ -267,6 +267,10 @@ func TestOddRecordings(t *testing.T) {
 	if m := learned(t, usual, []*recording.Request{half}); !m.Routes[0].Body.isRandom() || len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "1 responses of GET /a with status 200 have no body that was recorded whole") {
 		t.Errorf("of half a body %+v was learned, notes %s", m.Routes[0].Body, m.Notes)
 	}
+	half.Response.BodySize = 1 << 63
+	if m := learned(t, usual, []*recording.Request{half}); !strings.Contains(string(m.Caddyfile("shop", new(Files))), "<<64gb>>") {
+		t.Errorf("of a body of 2^63 bytes was learned\n%s", m.Caddyfile("shop", new(Files)))
+	}
 	broken := []*recording.Request{
 		exchange(0, "GET", "/a", "", 200, time.Millisecond, "Content-Length: 100\r\n", "half of a body"),
 		exchange(0, "GET", "/a", "", 0, time.Second, "", ""),

@@ -211,6 +211,10 @@ func whatOf(r *recording.Response) (w what, whole bool) {
 	return what{fault: "empty"}, true
 }
 
+// maxSize is the most bytes that a body of random content has: a recording that is
+// damaged may say any number.
+const maxSize = 64 << 30
+
 // add takes a response in, and returns the number of its body, -1 if it is none
 // of those that are told apart.
 func (l *Learner) add(a *answer, r *recording.Response) int32 {
@@ -232,7 +236,8 @@ func (l *Learner) add(a *answer, r *recording.Response) int32 {
 		}
 		a.fields[line]++
 	}
-	size := int(max(r.BodySize, uint64(len(r.Body)))) //nolint:gosec // a size
+	size := int(min(max(r.BodySize, uint64(len(r.Body))), maxSize)) //nolint:gosec // it is that
+	length = min(length, maxSize)
 	if a.fault == "cut" {
 		share := 0.5
 		if length > 0 {

@@ -305,6 +305,50 @@ func TestIdentifiersOfGoReplayThatComeAgain(t *testing.T) {
 	}
 }
 
+// A file of GoReplay's that ends anywhere but behind a message is said to be cut,
+// and no message is given that is not whole.
+func TestGorThatIsCutAnywhere(t *testing.T) {
+	messages := []string{
+		"1 a 1800000000000000000\nGET /1 HTTP/1.1\r\nHost: a\r\n\r\n",
+		"2 a 1800000000000000001 5\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfour",
+		"1 b 1800000000000000002\nPOST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\na\nbody",
+		"2 b 1800000000000000003 5\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n\r\nfive\r\n0\r\n\r\n",
+		"1 c 1800000000000000004\nPOST /3 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nchunk\r\n0\r\nX-After: 1\r\n\r\n",
+	}
+	const separator = "\n" + gorSeparator
+	text, ends := "", map[int]bool{}
+	for _, m := range messages {
+		text += m
+		ends[len(text)], ends[len(text)+1] = true, true // a line end is no separator yet
+		text += separator
+		ends[len(text)], ends[len(text)+1] = true, true
+		text += "\n"
+	}
+	whole, _ := decode(t, []byte(text))
+	if len(whole) != 3 || string(whole[2].Body) != "chunk" || string(whole[1].Response.Body) != "\r\nfive" {
+		t.Fatalf("got %d records", len(whole))
+	}
+	for n := len("1 a 1800000000000000000\n"); n < len(text); n++ {
+		decoder := newGor(strings.NewReader(text[:n]), false)
+		for i := 0; ; i++ {
+			r, err := decoder.Next()
+			if err != nil {
+				if said := errors.Is(err, errCut) || decoder.Skipped().Total() > 0; said == ends[n] {
+					t.Errorf("cut behind %q: it is said: %v; error %v", text[max(0, n-20):n], said, err)
+				}
+				break
+			}
+			want := whole[i]
+			if string(r.Body) != string(want.Body) || string(r.Trailers) != string(want.Trailers) || r.Truncated() {
+				t.Errorf("cut behind %q: %s has the body %q", text[max(0, n-20):n], r.URI, r.Body)
+			}
+			if got := r.Response; got != nil && uint64(len(got.Body)) == got.BodySize && string(got.Body) != string(want.Response.Body) {
+				t.Errorf("cut behind %q: %s has the answer %q", text[max(0, n-20):n], r.URI, got.Body)
+			}
+		}
+	}
+}
+
 // An entry that is too long or no JSON is left out, and those around it are not.
 func TestEntriesOfHARThatCannotBeRead(t *testing.T) {
 	entry := func(path string) string { return `{"request":{"method":"GET","url":"http://a/` + path + `"}}` }

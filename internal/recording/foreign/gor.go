@@ -46,6 +46,8 @@ type gor struct {
 	payload []byte
 	back    []byte // what was read and comes again
 	number  int64
+	open    bool // the payload ends with the file, and no separator
+	cut     bool // the file ends within something, of which what there is is given
 
 	waiting list.List                  // of *gorRecord, by the order of reading
 	byID    map[string][]*list.Element // those that have no response yet; several of one identifier in their order
@@ -96,7 +98,10 @@ func (g *gor) ready() bool {
 // read reads one payload.
 func (g *gor) read() error {
 	header, err := g.header()
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF) && g.cut:
+		return errCut
+	case err != nil:
 		return err
 	}
 	g.number++
@@ -158,8 +163,8 @@ func (g *gor) message() error {
 	if cap(g.payload) > maxLineKept {
 		g.payload = nil
 	}
-	g.payload = g.payload[:0]
-	want, first, inside := -1, -1, 0
+	g.payload, g.open = g.payload[:0], false
+	body, want, first, inside := 0, -1, -1, 0
 	for headed := false; ; {
 		line, err := g.raw()
 		switch {
@@ -168,15 +173,15 @@ func (g *gor) message() error {
 		case errors.Is(err, io.EOF) && !headed:
 			return errCut
 		case errors.Is(err, io.EOF):
-			return g.whole(want)
+			return g.last(body, want)
 		case err != nil:
 			return err
 		}
 		if string(bytes.TrimRight(line, "\r\n")) == gorSeparator && len(g.payload) > 0 {
-			body := len(g.payload) - 1 // its line end belongs to the separator
+			end := len(g.payload) - 1 // its line end belongs to the separator
 			switch {
-			case want < 0 || body == want || body > want && first < 0:
-				g.payload = g.payload[:body]
+			case want < 0 || end == want || end > want && first < 0:
+				g.payload = g.payload[:end]
 				return nil
 			case first < 0:
 				first = len(g.payload)
@@ -192,7 +197,7 @@ func (g *gor) message() error {
 		}
 		g.payload = append(g.payload, line...)
 		if !headed && len(bytes.TrimRight(line, "\r\n")) == 0 && len(g.payload) > 2 {
-			headed = true
+			headed, body = true, len(g.payload)
 			if n := contentLength(g.payload); n >= 0 && n < maxPayload && !g.isResponse() {
 				want = len(g.payload) + int(n)
 			}
@@ -212,11 +217,18 @@ func (g *gor) cutAt(separator int) error {
 // without a body: it may be to HEAD.
 func (g *gor) isResponse() bool { return bytes.HasPrefix(g.payload, []byte("HTTP/")) }
 
-// whole takes the last message, whose separator may be missing.
-func (g *gor) whole(want int) error {
+// last takes the last message, whose separator is missing or cut: its body begins
+// at a place, and ends at another unless that is less.
+func (g *gor) last(body, want int) error {
 	if want > len(g.payload) {
 		return errCut
 	}
+	const end = "\n" + gorSeparator
+	begun := min(len(g.payload)-max(body, want), len(end)-1)
+	for ; begun > 0 && !bytes.HasSuffix(g.payload, []byte(end[:begun])); begun-- {
+	}
+	g.open, g.cut = begun <= 1, begun > 1
+	g.payload = g.payload[:len(g.payload)-begun]
 	if want >= 0 {
 		g.payload = g.payload[:want]
 	}
@@ -278,7 +290,7 @@ func (g *gor) request(h gorHeader) error {
 	r.BodySize = uint64(max(int64(len(body)), contentLength(fields)))
 	if isChunked(fields) {
 		var err error
-		if r.Body, r.Trailers, err = dechunk(body); err != nil {
+		if r.Body, r.Trailers, err = g.dechunk(body); err != nil {
 			return err
 		}
 		r.BodySize = uint64(len(r.Body))
@@ -325,7 +337,7 @@ func (g *gor) response(h gorHeader) error {
 	}
 	var trailers []byte
 	if isChunked(fields) {
-		if body, trailers, err = dechunk(body); err != nil {
+		if body, trailers, err = g.dechunk(body); err != nil {
 			return err
 		}
 	}
@@ -342,6 +354,7 @@ func (g *gor) response(h gorHeader) error {
 	}
 	if n := contentLength(fields); http1.HasBody(record.Method, status) && n > int64(len(body)) {
 		request.Response.BodySize = uint64(n)
+		g.cut = g.cut || g.open
 	}
 	answered := &gorRecord{done: true}
 	answered.Take(&request)
@@ -368,11 +381,15 @@ func cutMessage(message []byte) (first, fields, body []byte) {
 	return first, rest, nil
 }
 
-// dechunk takes the chunks of a body apart, whose last may be missing.
-func dechunk(data []byte) (body, trailers []byte, err error) {
+// dechunk takes the chunks of a body apart. The last may be missing, but not where
+// the file ends.
+func (g *gor) dechunk(data []byte) (body, trailers []byte, err error) {
 	for {
 		line, rest, found := bytes.Cut(data, []byte("\n"))
-		if !found {
+		switch {
+		case !found && g.open:
+			return nil, nil, errCut
+		case !found:
 			return body, nil, nil
 		}
 		size, _, _ := bytes.Cut(bytes.TrimSpace(line), []byte(";"))
@@ -380,18 +397,26 @@ func dechunk(data []byte) (body, trailers []byte, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("'%s' is not the size of a chunk", shorten(string(line)))
 		}
-		if n == 0 {
+		switch {
+		case g.open && (n >= uint64(len(rest)) || n == 0 && !hasEmptyLine(rest)):
+			return nil, nil, errCut
+		case n == 0:
 			trailers, _, _ = bytes.Cut(rest, []byte("\r\n\r\n"))
 			trailers = bytes.TrimRight(trailers, "\r\n")
 			if len(trailers) > 0 {
 				trailers = append(bytes.Clone(trailers), "\r\n"...)
 			}
 			return body, trailers, nil
-		}
-		if n >= uint64(len(rest)) {
+		case n >= uint64(len(rest)):
 			return append(body, rest...), nil, nil
 		}
 		body = append(body, rest[:n]...)
 		data = bytes.TrimPrefix(bytes.TrimPrefix(rest[n:], []byte("\r")), []byte("\n"))
 	}
+}
+
+// hasEmptyLine reports whether trailers end: with an empty line, before which there
+// may be none.
+func hasEmptyLine(trailers []byte) bool {
+	return bytes.HasPrefix(trailers, []byte("\r\n")) || bytes.HasPrefix(trailers, []byte("\n")) || bytes.Contains(trailers, []byte("\n\r\n"))
 }
