@@ -116,7 +116,7 @@ func restartSimulator(w http.ResponseWriter, r *http.Request) error {
 	}
 	var at time.Time
 	if query := r.URL.Query(); query.Has("at") {
-		text := query.Get("at") // empty where a script could not make a time: not now
+		text := query.Get("at")                                                      // empty where a script could not make a time: not now
 		if at, err = time.Parse(time.RFC3339Nano, text); err != nil || at.IsZero() { // which would be now
 			return caddy.APIError{HTTPStatus: http.StatusBadRequest, Err: fmt.Errorf("at: '%s' is not a time: expected one like 2026-11-30T14:35:00Z", text)}
 		}
