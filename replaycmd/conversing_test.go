@@ -330,20 +330,20 @@ func TestWhatFollowsALoginAlone(t *testing.T) {
 // A redirect that is followed goes with the cookie that came with it, and what was
 // recorded after it as well.
 func TestCookiesOfRedirects(t *testing.T) {
-	below := func(base string) http.HandlerFunc {
+	serving := func(base, home string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == base+"/login" {
-				http.SetCookie(w, &http.Cookie{Name: "sid", Value: "new-" + r.URL.RawQuery, Path: base + "/home"})
-				http.Redirect(w, r, base+"/home/"+r.URL.RawQuery, http.StatusSeeOther)
+				http.SetCookie(w, &http.Cookie{Name: "sid", Value: "new-" + r.URL.RawQuery, Path: base + home})
+				http.Redirect(w, r, base+home+"/"+r.URL.RawQuery, http.StatusSeeOther)
 				return
 			}
 			sid, err := r.Cookie("sid")
-			if err != nil || base+"/home/"+strings.TrimPrefix(sid.Value, "new-") != r.URL.Path {
+			if err != nil || base+home+"/"+strings.TrimPrefix(sid.Value, "new-") != r.URL.Path {
 				w.WriteHeader(http.StatusUnauthorized)
 			}
 		}
 	}
-	handler := below("")
+	handler := serving("", "/home")
 	var all []*recording.Request
 	for i := range 20 {
 		at, sid := origin+int64(i)*int64(20*time.Millisecond), fmt.Sprintf("old-%016x", i)
@@ -362,12 +362,11 @@ func TestCookiesOfRedirects(t *testing.T) {
 	h2.EnableHTTP2 = true
 	h2.StartTLS()
 	t.Cleanup(h2.Close)
-	v2 := serve(t, below("/v2"))
 	for _, args := range [][]string{
 		{"--to", serve(t, handler).url},
 		{"--http2", "--insecure", "--to", h2.URL},
-		{"--to", v2.url + "/v2"},
-		{"--rewrite", "s#^#/v2#", "--to", v2.url},
+		{"--to", serve(t, serving("/v2", "/home")).url + "/v2"},
+		{"--rewrite", "s#^/home#/start#", "--to", serve(t, serving("", "/start")).url},
 	} {
 		for redirects, want := range map[string]int64{"0": 20, "3": 40} {
 			o, r := reported(t, append(args, "--links", "auto", "--max", "--redirects", redirects, rec)...)

@@ -71,7 +71,7 @@ func TestReportsAreDrawnAgain(t *testing.T) {
 	if err := os.WriteFile(none, []byte(`{"version":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o := redraw(t, "", slow, "--baseline", none); o.status != exitNotStarted || !strings.Contains(o.stderr, "it is no report, which has 'started' and 'targets'") {
+	if o := redraw(t, "", slow, "--baseline", none); o.status != exitNotStarted || !strings.Contains(o.stderr, "it is no report, which has targets") {
 		t.Errorf("status %d: %s", o.status, o.stderr)
 	}
 	if o := redraw(t, "{", "-"); o.status != exitNotStarted || !strings.Contains(o.stderr, "standard input: report is not valid") {

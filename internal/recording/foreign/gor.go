@@ -196,7 +196,7 @@ func (g *gor) message() error {
 			return g.skip()
 		}
 		g.payload = append(g.payload, line...)
-		if !headed && len(bytes.TrimRight(line, "\r\n")) == 0 && len(g.payload) > 2 {
+		if !headed && len(bytes.TrimRight(line, "\r\n")) == 0 && line[len(line)-1] == '\n' && len(g.payload) > 2 {
 			headed, body = true, len(g.payload)
 			if n := contentLength(g.payload); n >= 0 && n < maxPayload && !g.isResponse() {
 				want = len(g.payload) + int(n)
@@ -226,6 +226,9 @@ func (g *gor) last(body, want int) error {
 	const end = "\n" + gorSeparator
 	begun := min(len(g.payload)-max(body, want), len(end)-1)
 	for ; begun > 0 && !bytes.HasSuffix(g.payload, []byte(end[:begun])); begun-- {
+	}
+	if begun == 1 && len(g.payload) > body+1 { // the line end may be the body's own
+		begun = 0
 	}
 	g.open, g.cut = begun <= 1, begun > 1
 	g.payload = g.payload[:len(g.payload)-begun]
@@ -340,6 +343,8 @@ func (g *gor) response(h gorHeader) error {
 		if body, trailers, err = g.dechunk(body); err != nil {
 			return err
 		}
+	} else if n := contentLength(fields); g.open && n >= 0 && n < int64(len(body)) {
+		body = body[:n]
 	}
 	element := g.unanswered(h.id)
 	if element == nil {

@@ -125,7 +125,7 @@ func TestTokensAreSignedAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		header := fmt.Sprintf(`{ "typ":"JWT", "kid":"k-1", "alg":"%s", "version":12345678901234567890}`, algorithm)
+		header := fmt.Sprintf(`{"typ":"JWT", "kid":"k-1", "alg":"%s", "version":12345678901234567890}`, algorithm)
 		encoded := base64.RawURLEncoding.EncodeToString([]byte(header))
 		token, err := k.sign(string(algorithm), encoded, []byte(`{"sub":"me","iat":1800000000.1250,"exp":1802592000,"nbf":1.8e9}`))
 		if err != nil {
