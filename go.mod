@@ -16,7 +16,6 @@ require (
 	github.com/go-jose/go-jose/v4 v4.1.6
 	github.com/google/flatbuffers v25.12.19+incompatible
 	github.com/klauspost/compress v1.20.3
-	github.com/ohler55/ojg v1.28.5
 	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/prometheus/client_golang v1.24.1
 	github.com/prometheus/client_model v0.6.3

@@ -75,7 +75,7 @@ func (r *definition) parseStatus(f *fields) error {
 // templating is whether a response is rendered, and with which parameters.
 type templating struct {
 	on         bool
-	parameters map[string]any
+	parameters *eval.Object
 	plainFiles bool
 }
 
@@ -96,12 +96,13 @@ func (f *fields) templating() (templating, error) {
 		return t, nil
 	}
 	parsed, _ := eval.ParseJSON(string(data))
-	parameters, ok := parsed.(map[string]any)
+	parameters, ok := parsed.(*eval.Object)
 	if !ok {
 		return t, f.errorf("transformerParameters", "expected an object")
 	}
 	t.parameters = parameters
-	t.plainFiles, _ = parameters["disableBodyFileTemplating"].(bool)
+	plain, _ := parameters.Get("disableBodyFileTemplating")
+	t.plainFiles, _ = plain.(bool)
 	return t, nil
 }
 

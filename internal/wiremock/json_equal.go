@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -224,14 +222,14 @@ func expect(parsed any) (any, error) {
 				return nil, err
 			}
 		}
-	case map[string]any:
-		object := &expectedObject{places: make(map[string]int, len(e)), values: make([]any, 0, len(e))}
-		for _, name := range slices.Sorted(maps.Keys(e)) {
-			value, err := expect(e[name])
+	case *eval.Object:
+		object := &expectedObject{places: make(map[string]int, e.Len()), values: make([]any, 0, e.Len())}
+		for _, m := range e.Members {
+			value, err := expect(m.Value)
 			if err != nil {
 				return nil, err
 			}
-			object.places[name] = len(object.values)
+			object.places[m.Name] = len(object.values)
 			object.values = append(object.values, value)
 		}
 		return object, nil

@@ -6,6 +6,7 @@ package wiremock
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
@@ -25,7 +26,7 @@ func (p *matchesJSONPath) String() string {
 }
 
 func (p *matchesJSONPath) matches(v value) bool {
-	if v.present && v.text == "" {
+	if v.present && (v.text == "" || strings.HasPrefix(strings.TrimSpace(v.text), "<")) {
 		return false // no path leads anywhere, not even to what is absent
 	}
 	var data any
@@ -36,26 +37,48 @@ func (p *matchesJSONPath) matches(v value) bool {
 	if !isJSON {
 		return p.then != nil && p.then.matches(value{budget: v.budget})
 	}
-	met := false
-	isList := p.path.Visit(data, v.budget, func(place any) bool {
-		met = p.then == nil || p.then.matches(v.asValue(place))
-		return !met // the first place is enough
-	})
-	if met || isList && p.then == nil {
-		return met
-	}
-	found, _ := p.path.Get(data, v.budget)
-	if p.then == nil {
-		return isThere(found)
-	}
-	if list, ok := found.([]any); ok && p.path.IsSingle() {
-		for _, element := range list {
-			if !v.budget.Spend(1) || p.then.matches(v.asValue(element)) {
-				return true
-			}
+	if _, whole := p.then.(*equalToJSON); !whole {
+		met, none := false, true
+		isList, outcome := p.path.Visit(data, v.budget, func(place any) bool {
+			none = false
+			met = p.then == nil || p.then.matches(v.elementValue(place))
+			return !met // the first place is enough
+		})
+		if isList {
+			return outcome != eval.Failed && (met || none && p.isAbsent(v))
 		}
 	}
-	return p.then.matches(v.asValue(found))
+	found, outcome := p.path.Get(data, v.budget)
+	switch {
+	case outcome == eval.Failed:
+		return false
+	case outcome == eval.Nothing || found == nil:
+		return p.isAbsent(v)
+	case p.then == nil:
+		return isThere(found)
+	}
+	return p.thenMatches(v, found)
+}
+
+// isAbsent reports whether the condition is that there is nothing.
+func (p *matchesJSONPath) isAbsent(v value) bool {
+	_, isAbsent := p.then.(absent)
+	return isAbsent && p.then.matches(value{budget: v.budget})
+}
+
+// thenMatches looks at what a path led to: one of the elements of a list has to
+// meet the condition, but for equalToJson, which is for all of the list.
+func (p *matchesJSONPath) thenMatches(v value, found any) bool {
+	list, isList := found.([]any)
+	if _, whole := p.then.(*equalToJSON); !isList || whole {
+		return p.then.matches(v.asValue(found))
+	}
+	for _, element := range list {
+		if !v.budget.Spend(1) || p.then.matches(v.elementValue(element)) {
+			return true
+		}
+	}
+	return len(list) == 0 && p.isAbsent(v)
 }
 
 // isThere reports whether a path led to anything: null and what is empty is
@@ -66,8 +89,8 @@ func isThere(found any) bool {
 		return false
 	case []any:
 		return len(found) > 0
-	case map[string]any:
-		return len(found) > 0
+	case *eval.Object:
+		return found.Len() > 0
 	}
 	return true
 }
@@ -80,10 +103,24 @@ func (v value) asValue(found any) value {
 	case string:
 		v.budget.Read(len(found))
 		return v.part(found)
-	case []any, map[string]any:
-		return v.part(string(eval.AppendJSON(nil, found, v.budget)))
+	case []any, *eval.Object:
+		return v.part(string(eval.AppendIndented(nil, found, v.budget)))
 	}
 	return v.part(string(eval.AppendScalar(nil, found)))
+}
+
+// elementValue returns an element of a list as Java's String.valueOf does: null
+// is a word, an object is {name=value}.
+func (v value) elementValue(element any) value {
+	switch element := element.(type) {
+	case nil:
+		return v.part("null")
+	case []any:
+		return v.part(string(eval.AppendJSON(nil, element, v.budget)))
+	case *eval.Object:
+		return v.part(string(eval.AppendJava(nil, element, v.budget)))
+	}
+	return v.asValue(element)
 }
 
 func parseMatchesJSONPath(f *fields, data json.RawMessage) (pattern, error) {

@@ -29,6 +29,7 @@ type exchange struct {
 	Target  string      `json:"target"`
 	Headers [][2]string `json:"headers,omitempty"`
 	Body    string      `json:"body,omitempty"`
+	Base64  string      `json:"base64,omitempty"` // instead of Body
 }
 
 type expectation struct {
@@ -119,7 +120,7 @@ func recordAnswers(t *testing.T, requests []exchange) {
 	t.Helper()
 	var lines []string
 	for _, e := range requests {
-		line, err := json.Marshal(askWireMock(t, e))
+		line, err := json.Marshal(askWireMock(t, *record, e))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,9 +132,9 @@ func recordAnswers(t *testing.T, requests []exchange) {
 	}
 }
 
-func askWireMock(t *testing.T, e exchange) expectation {
+func askWireMock(t *testing.T, addr string, e exchange) expectation {
 	t.Helper()
-	conn, err := net.Dial("tcp", *record)
+	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestBudget(t *testing.T) {
 		path     string
 		exceeded bool
 	}{
-		{"$..b", false}, {"$..a", false}, {"$..a..b", true}, {"$..[?(@..b == 'x')]", true}, {"$..a[?(@..a..b)]", true},
+		{"$..b", false}, {"$..a", false}, {"$..a..b", false}, {"$..a..a", true}, {"$..[?(@..a == 'x')]", true}, {"$..a[?(@..a..a)]", true},
 	} {
 		path, err := CompilePath(tc.path)
 		if err != nil {

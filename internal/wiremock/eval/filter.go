@@ -8,121 +8,242 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 )
 
-// test is a compiled filter: whether a value stays.
-type test func(w *walker, value any) bool
+// test is a compiled filter, or a part of one.
+type test func(e *environment, item any) verdict
 
-// operand is one side of a comparison: the values that it stands for, of which
-// any may meet it. What is not there is missing.
-type operand func(w *walker, value any) []any
+// verdict is what came of a test. One that is broken, since an operator cannot
+// be used with what it was given, makes the filter refuse the value whatever
+// the other tests say.
+type verdict int
 
-// missing stands for a value that is not there, which is not null.
-type missing struct{}
+const (
+	no verdict = iota
+	yes
+	broken
+)
 
-func literal(value any) operand {
-	values := []any{value}
-	return func(*walker, any) []any { return values }
+func verdictOf(is bool) verdict {
+	if is {
+		return yes
+	}
+	return no
 }
 
-// valuesOf returns the operand of a path; `@` begins at the value itself and
-// `$` at the whole document.
-func valuesOf(p *Path, fromRoot bool) operand {
-	return func(w *walker, value any) []any {
-		if fromRoot {
-			value = w.root
+func (v verdict) opposite() verdict {
+	switch v {
+	case no:
+		return yes
+	case yes:
+		return no
+	}
+	return broken
+}
+
+// operator compares the two sides of a test.
+type operator func(left, right *node, e *environment) verdict
+
+// compare returns the test of an operator.
+func compare(left, right operand, holds operator) test {
+	return func(e *environment, item any) verdict {
+		l, r := left.node(e, item), right.node(e, item)
+		if e.failed || !e.budget.Spend(1) {
+			return no
 		}
-		found, ok := p.get(value, w.root, w.budget)
-		if !ok {
-			return []any{missing{}}
+		return holds(l, r, e)
+	}
+}
+
+// operators are those of filters. The last ones are there with Jayway's
+// implementation, but nothing that can be written in a filter satisfies them.
+var operators = map[string]operator{
+	"==":       func(l, r *node, e *environment) verdict { return verdictOf(l.same(r, e.budget)) },
+	"!=":       func(l, r *node, e *environment) verdict { return verdictOf(!l.same(r, e.budget)) },
+	"===":      func(l, r *node, e *environment) verdict { return verdictOf(l.strictlySame(r, e.budget)) },
+	"!==":      func(l, r *node, e *environment) verdict { return verdictOf(!l.strictlySame(r, e.budget)) },
+	"<":        ordered(func(c int) bool { return c < 0 }),
+	"<=":       ordered(func(c int) bool { return c <= 0 }),
+	">":        ordered(func(c int) bool { return c > 0 }),
+	">=":       ordered(func(c int) bool { return c >= 0 }),
+	"=~":       matching,
+	"IN":       isIn,
+	"NIN":      func(l, r *node, e *environment) verdict { return isIn(l, r, e).opposite() },
+	"CONTAINS": holding,
+	"SUBSETOF": sets(isSubset),
+	"ANYOF":    sets(haveCommon),
+	"NONEOF":   sets(haveNoneCommon),
+	"SIZE":     hasSize,
+	"EMPTY":    isEmpty,
+	"EXISTS":   isSetTo,
+	"ALL":      func(*node, *node, *environment) verdict { return broken },
+	"TYPE":     func(*node, *node, *environment) verdict { return broken },
+	"MATCHES":  func(*node, *node, *environment) verdict { return broken },
+}
+
+// strictlySame is the operator ===: a number is no text.
+func (n *node) strictlySame(other *node, b *Budget) bool {
+	kinds := n.kind == other.kind || n.isStructure() && other.isStructure()
+	return kinds && n.same(other, b)
+}
+
+func ordered(holds func(c int) bool) operator {
+	return func(l, r *node, _ *environment) verdict {
+		c, ok := l.compareOrder(r)
+		return verdictOf(ok && holds(c))
+	}
+}
+
+// matching is `=~`: one side is a pattern, the other a value or a list of which
+// one has to match.
+func matching(l, r *node, e *environment) verdict {
+	if l.kind == isPattern {
+		l, r = r, l
+	}
+	if r.kind != isPattern || l.kind == isPattern {
+		return no
+	}
+	elements, isList := l.list(e)
+	if !isList {
+		return verdictOf(r.re.Match(l.subject(), e.budget))
+	}
+	return verdictOf(slices.ContainsFunc(elements, func(n *node) bool { return r.re.Match(n.subject(), e.budget) }))
+}
+
+// subject returns the text that patterns are matched with: none for null, what
+// is not there, and structures.
+func (n *node) subject() string {
+	switch n.kind {
+	case isText:
+		return n.text
+	case isNumber:
+		return n.numeral()
+	case isBool:
+		return strconv.FormatBool(n.value.(bool))
+	}
+	return ""
+}
+
+func isIn(l, r *node, e *environment) verdict {
+	if !r.isStructure() {
+		return broken
+	}
+	elements, isList := r.list(e)
+	return verdictOf(isList && contains(elements, l, e))
+}
+
+func contains(elements []*node, wanted *node, e *environment) bool {
+	return slices.ContainsFunc(elements, func(n *node) bool { return wanted.equals(n, e.budget) })
+}
+
+// holding is `contains`: a text within a text, or an element of a list.
+func holding(l, r *node, e *environment) verdict {
+	if l.kind == isText && r.kind == isText {
+		return verdictOf(e.budget.Read(len(l.text)) && strings.Contains(l.text, r.text))
+	}
+	elements, isList := l.list(e)
+	return verdictOf(isList && contains(elements, r, e))
+}
+
+// sets returns an operator on two lists; with anything else it is not met.
+func sets(holds func(left, right []*node, e *environment) bool) operator {
+	return func(l, r *node, e *environment) verdict {
+		if !r.isStructure() {
+			return broken
 		}
-		if list, many := found.([]any); many && !p.single && !p.length {
-			if len(list) == 0 {
-				return []any{missing{}}
-			}
-			return list
+		right, isList := r.list(e)
+		if !isList {
+			return no
 		}
-		return []any{found}
-	}
-}
-
-// exists is the test of a path by itself.
-func exists(o operand) test {
-	return func(w *walker, value any) bool {
-		found := o(w, value)
-		return found[0] != any(missing{})
-	}
-}
-
-// comparison is met by any pair of values of both sides.
-func comparison(left, right operand, holds func(a, b any, budget *Budget) bool) test {
-	return func(w *walker, value any) bool {
-		others := right(w, value)
-		for _, a := range left(w, value) {
-			for _, b := range others {
-				if !w.budget.Spend(1) {
-					return false
-				}
-				if holds(a, b, w.budget) {
-					return true
-				}
-			}
+		if !l.isStructure() {
+			return broken
 		}
-		return false
+		left, isList := l.list(e)
+		return verdictOf(isList && holds(left, right, e))
 	}
 }
 
-// comparisons are the operators of filters, but for =~.
-var comparisons = map[string]func(a, b any, budget *Budget) bool{
-	"==": Equal,
-	"!=": func(a, b any, budget *Budget) bool { return !Equal(a, b, budget) },
-	"<":  func(a, b any, _ *Budget) bool { c, ok := order(a, b); return ok && c < 0 },
-	"<=": func(a, b any, _ *Budget) bool { c, ok := order(a, b); return ok && c <= 0 },
-	">":  func(a, b any, _ *Budget) bool { c, ok := order(a, b); return ok && c > 0 },
-	">=": func(a, b any, _ *Budget) bool { c, ok := order(a, b); return ok && c >= 0 },
-	"in": isIn,
+func isSubset(left, right []*node, e *environment) bool {
+	return !slices.ContainsFunc(left, func(n *node) bool { return !contains(right, n, e) })
 }
 
-func isIn(a, b any, budget *Budget) bool {
-	list, ok := b.([]any)
-	return ok && slices.ContainsFunc(list, func(element any) bool { return Equal(a, element, budget) })
+func haveCommon(left, right []*node, e *environment) bool {
+	return slices.ContainsFunc(left, func(n *node) bool { return contains(right, n, e) })
 }
 
-// empty is the test `path empty true`.
-func empty(o operand, want bool) test {
-	return func(w *walker, value any) bool {
-		n, ok := lengthOf(o(w, value)[0])
-		return ok && want == (n == int64(0))
+func haveNoneCommon(left, right []*node, e *environment) bool { return !haveCommon(left, right, e) }
+
+// hasSize is `size`: of a text or of a list.
+func hasSize(l, r *node, e *environment) verdict {
+	if r.kind != isNumber {
+		return no
 	}
+	f, _ := float(r.value)
+	switch {
+	case l.kind == isText:
+		return verdictOf(e.budget.Read(len(l.text)) && utf16Length(l.text) == int(f))
+	case l.isStructure():
+		length := -1
+		if list, ok := l.value.([]any); ok {
+			length = len(list)
+		}
+		return verdictOf(length == int(f))
+	}
+	return no
 }
 
-// matching is the test `path =~ /pattern/`.
-func matching(o operand, re *Regexp) test {
-	return func(w *walker, value any) bool {
-		return slices.ContainsFunc(o(w, value), func(found any) bool {
-			text, ok := found.(string)
-			return ok && re.Match(text, w.budget)
-		})
+// isEmpty is `empty`: of a text or of a list. With an object Jayway's
+// implementation fails.
+func isEmpty(l, r *node, e *environment) verdict {
+	length := len(l.text)
+	switch {
+	case l.isStructure():
+		list, isList := l.value.([]any)
+		if e.failed = e.failed || !isList; e.failed {
+			return no
+		}
+		length = len(list)
+	case l.kind != isText:
+		return no
 	}
+	if r.kind != isBool {
+		return broken
+	}
+	return verdictOf((length == 0) == r.value)
+}
+
+// isSetTo is `exists`, which asks whether the value is true or false.
+func isSetTo(l, r *node, e *environment) verdict {
+	switch {
+	case l.kind == isBool && r.kind == isBool:
+		return verdictOf(l.value == r.value)
+	case l.kind != isBool && r.kind != isBool:
+		e.failed = true
+	}
+	return broken
 }
 
 // Equal reports whether two values of JSON are the same: numbers by what they
 // are worth, lists and objects by what is in them.
-func Equal(a, b any, budget *Budget) bool {
+func Equal(a, b any, budget *Budget) bool { return equalBy(a, b, budget, Equal) }
+
+// equalBy compares the elements of lists and the members of objects with equal.
+func equalBy(a, b any, budget *Budget, equal func(a, b any, budget *Budget) bool) bool {
 	if !budget.Spend(1) {
 		return false
 	}
 	switch a := a.(type) {
 	case []any:
 		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, func(x, y any) bool { return Equal(x, y, budget) })
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
+		return ok && slices.EqualFunc(a, b, func(x, y any) bool { return equal(x, y, budget) })
+	case *Object:
+		b, ok := b.(*Object)
+		if !ok || a.Len() != b.Len() {
 			return false
 		}
-		for name, x := range a {
-			if y, ok := b[name]; !ok || !Equal(x, y, budget) {
+		for _, m := range a.Members {
+			if y, ok := b.Get(m.Name); !ok || !equal(m.Value, y, budget) {
 				return false
 			}
 		}
@@ -135,7 +256,7 @@ func Equal(a, b any, budget *Budget) bool {
 		return c == 0
 	}
 	switch b.(type) {
-	case []any, map[string]any:
+	case []any, *Object:
 		return false
 	}
 	return a == b

@@ -5,14 +5,10 @@ package eval
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
-
-	"github.com/ohler55/ojg/oj"
 )
 
 // deepest is how deep a client's JSON may be nested: what looks at it goes down
@@ -32,11 +28,11 @@ func ValidJSON(text string) bool {
 // ParseJSON returns the value of a text; false if it is not JSON, is larger
 // than LargestJSON or is nested deeper than 1000 levels.
 func ParseJSON(text string) (document any, ok bool) {
-	if !ValidJSON(text) { // of which the library panics at some
+	if !ValidJSON(text) {
 		return nil, false
 	}
-	document, err := oj.ParseString(text)
-	return document, err == nil
+	r := reader{text: text}
+	return r.value(), true
 }
 
 func excessive(text string) bool { return len(text) > LargestJSON || Nesting(text) > deepest }
@@ -61,8 +57,8 @@ func Nesting(text string) int {
 	return most
 }
 
-// AppendJSON appends a value as JSON without white space, with the members of
-// objects in the order of their names. It stops where the budget ends.
+// AppendJSON appends a value as JSON without white space. It stops where the
+// budget ends.
 func AppendJSON(buffer []byte, value any, b *Budget) []byte {
 	if !b.Spend(1) {
 		return buffer
@@ -77,14 +73,14 @@ func AppendJSON(buffer []byte, value any, b *Budget) []byte {
 			buffer = AppendJSON(buffer, element, b)
 		}
 		return append(buffer, ']')
-	case map[string]any:
+	case *Object:
 		buffer = append(buffer, '{')
-		for i, name := range sortedNames(v, b) {
+		for i, m := range v.Members {
 			if i > 0 {
 				buffer = append(buffer, ',')
 			}
-			buffer = append(appendQuoted(buffer, name, b), ':')
-			buffer = AppendJSON(buffer, v[name], b)
+			buffer = append(appendQuoted(buffer, m.Name, b), ':')
+			buffer = AppendJSON(buffer, m.Value, b)
 		}
 		return append(buffer, '}')
 	}
@@ -115,16 +111,16 @@ func appendIndented(buffer []byte, value any, lineBreak string, b *Budget) []byt
 			buffer = appendIndented(buffer, element, lineBreak, b)
 		}
 		return append(buffer, " ]"...)
-	case map[string]any:
+	case *Object:
 		return appendMembers(buffer, v, lineBreak, b)
 	}
 	return appendPlain(buffer, value, b)
 }
 
-func appendMembers(buffer []byte, object map[string]any, lineBreak string, b *Budget) []byte {
+func appendMembers(buffer []byte, object *Object, lineBreak string, b *Budget) []byte {
 	start := len(buffer)
-	for _, name := range sortedNames(object, b) {
-		if object[name] == nil {
+	for _, m := range object.Members {
+		if m.Value == nil {
 			continue
 		}
 		if !b.Spend(len(lineBreak) + 2) {
@@ -136,8 +132,8 @@ func appendMembers(buffer []byte, object map[string]any, lineBreak string, b *Bu
 			buffer = append(buffer, ',')
 		}
 		buffer = append(append(buffer, lineBreak...), "  "...)
-		buffer = append(appendQuoted(buffer, name, b), " : "...)
-		buffer = appendIndented(buffer, object[name], lineBreak+"  ", b)
+		buffer = append(appendQuoted(buffer, m.Name, b), " : "...)
+		buffer = appendIndented(buffer, m.Value, lineBreak+"  ", b)
 	}
 	if len(buffer) == start {
 		return append(buffer, "{ }"...)
@@ -148,15 +144,6 @@ func appendMembers(buffer []byte, object map[string]any, lineBreak string, b *Bu
 	return append(append(buffer, lineBreak...), '}')
 }
 
-// sortedNames returns the names of an object's members; none where the budget
-// ends.
-func sortedNames(object map[string]any, b *Budget) []string {
-	if !b.Spend(kept * len(object)) {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(object))
-}
-
 func appendPlain(buffer []byte, value any, b *Budget) []byte {
 	switch v := value.(type) {
 	case nil:
@@ -165,6 +152,35 @@ func appendPlain(buffer []byte, value any, b *Budget) []byte {
 		return appendQuoted(buffer, v, b)
 	}
 	return AppendScalar(buffer, value)
+}
+
+// AppendJava appends a value as Java's toString writes maps, {name=value}, and
+// lists within them as JSON. It stops where the budget ends.
+func AppendJava(buffer []byte, value any, b *Budget) []byte {
+	object, ok := value.(*Object)
+	if !ok {
+		if text, isText := value.(string); isText {
+			if !b.Spend(len(text)) {
+				return buffer
+			}
+			return append(buffer, text...)
+		}
+		return AppendJSON(buffer, value, b)
+	}
+	if !b.Spend(1) {
+		return buffer
+	}
+	buffer = append(buffer, '{')
+	for i, m := range object.Members {
+		if i > 0 {
+			buffer = append(buffer, ", "...)
+		}
+		if !b.Spend(len(m.Name)) {
+			return buffer
+		}
+		buffer = AppendJava(append(append(buffer, m.Name...), '='), m.Value, b)
+	}
+	return append(buffer, '}')
 }
 
 // AppendScalar appends a number or a truth value as Java writes it.

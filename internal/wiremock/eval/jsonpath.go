@@ -6,17 +6,18 @@ package eval
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
 )
 
 // Path is a compiled JSONPath. It is evaluated the way Jayway's implementation
 // does: a filter on an object tests the object itself, an index applies to
 // arrays only, a regular expression has to match the whole text.
 type Path struct {
-	text   string
-	steps  []step
-	length bool // ends on .length()
-	single bool // leads to one place at most
+	text     string
+	steps    []step
+	function *function // what it ends on: .length()
+	definite bool      // leads to one place at most
+	nulls    bool      // see WithNulls
+	isInner  bool      // a function comes behind it
 }
 
 // step is one part of a path.
@@ -24,116 +25,134 @@ type step any
 
 type (
 	child    string
-	leaf     string // a child at the end, null for an object that has no such member
 	nth      int
 	wildcard struct{}
 	descent  struct{}
-	union    []any // child and nth
-	slice    struct{ start, end, step *int }
+	pick     []string // of an object, at the end of a path: an object with those members
+	union    []any    // child or nth
+	slice    struct{ start, end *int }
 	filter   struct{ test test }
 )
 
 // CompilePath reads a JSONPath. The error names the expression and what of it
 // is not understood.
 func CompilePath(text string) (*Path, error) {
-	p := pathParser{text: text}
-	path, err := p.whole()
+	path, err := compilePath(text, 0)
 	if err != nil {
-		return nil, fmt.Errorf("JSONPath '%s': %v", text, err)
+		return nil, fmt.Errorf("JSONPath '%s': %w", text, err)
 	}
 	return path, nil
 }
 
-// newPath returns the path of steps that were read.
-func newPath(text string, steps []step, length bool) *Path {
-	single := !slices.ContainsFunc(steps, func(s step) bool {
-		switch s.(type) {
-		case child, nth:
-			return false
-		}
+// isDefinite reports whether a step leads to one place at most.
+func isDefinite(s step) bool {
+	switch s.(type) {
+	case child, nth, pick:
 		return true
-	})
-	return &Path{text: text, steps: steps, length: length, single: single}
+	}
+	return false
+}
+
+// newPath returns the path of steps that were read.
+func newPath(text string, steps []step, f *function) *Path {
+	definite := !slices.ContainsFunc(steps, func(s step) bool { return !isDefinite(s) })
+	if f != nil && len(steps) > 0 && steps[0] == step(descent{}) {
+		f.ofAll = true
+		definite = true
+	}
+	return &Path{text: text, steps: steps, function: f, definite: definite}
 }
 
 // String returns the expression as it was written.
 func (p *Path) String() string { return p.text }
 
-// WithNulls returns the path as WireMock's templates follow it: what `$..name`
-// or `$.list[*].name` leads to has a null for every object without a name.
+// WithNulls returns the path as WireMock's templates follow it: an object that
+// has no member of the name that a path ends on has null there.
 func (p *Path) WithNulls() *Path {
-	last := len(p.steps) - 1
-	if p.single || last < 0 {
-		return p
-	}
-	name, ok := p.steps[last].(child)
-	if !ok {
-		return p
-	}
 	filled := *p
-	filled.steps = slices.Clone(p.steps)
-	filled.steps[last] = leaf(name)
+	filled.nulls = true
 	return &filled
 }
+
+// Outcome is what following a path came to.
+type Outcome int
+
+// The outcomes. An expression has Failed where Jayway's implementation gives up
+// on the whole document, as it does on the smallest of an empty list.
+const (
+	Nothing Outcome = iota
+	Found
+	Failed
+)
 
 // Get returns what the path leads to. A path with a wildcard, a filter, a slice
 // or `..` leads to a list, which may be empty; any other one to a value, or to
 // nothing. It may be incomplete where the budget ends.
-func (p *Path) Get(document any, b *Budget) (value any, found bool) {
-	return p.get(document, document, b)
+func (p *Path) Get(document any, b *Budget) (value any, outcome Outcome) {
+	return p.get(document, &environment{root: document, budget: b, nulls: p.nulls})
 }
 
-// get has apart what the path begins at and what `$` is within its filters.
-func (p *Path) get(from, root any, b *Budget) (value any, found bool) {
+// get has apart what the path begins at.
+func (p *Path) get(from any, e *environment) (value any, outcome Outcome) {
+	if p.function != nil {
+		return p.call(from, e)
+	}
 	places := make([]any, 0, 1)
-	p.visit(from, root, b, func(place any) bool {
-		if !p.single && !b.Spend(kept) {
+	w := walker{environment: e, isInner: p.isInner, visit: func(place any) bool {
+		if !p.definite && !e.budget.Spend(kept) {
 			return false
 		}
 		places = append(places, place)
 		return true
-	})
+	}}
+	w.walk(p.steps, from, true)
 	switch {
-	case !p.single:
-		value = places
+	case e.failed:
+		return nil, Failed
+	case w.missing:
+		return nil, Nothing
+	case !p.definite:
+		return places, Found
 	case len(places) == 0:
-		return nil, false
-	default:
-		value = places[0]
+		return nil, Nothing
 	}
-	if p.length {
-		return lengthOf(value)
+	return places[len(places)-1], Found
+}
+
+// exists reports whether a path leads anywhere within a filter: a member that is
+// asked for has to be in every object on the way, and a list may be empty.
+func (p *Path) exists(from any, e *environment) bool {
+	if p.function != nil {
+		_, outcome := p.call(from, e)
+		return outcome == Found
 	}
-	return value, true
+	found := false
+	w := walker{environment: e, strict: true, visit: func(any) bool {
+		found = true
+		return true
+	}}
+	w.walk(p.steps, from, true)
+	return !w.missing && !e.failed && (found || !p.definite)
 }
 
 // Visit calls visit with each place that the path leads to until that returns
-// false. It reports false if the path leads to a single place, or to a length,
-// instead of a list: then nothing is visited.
-func (p *Path) Visit(document any, b *Budget, visit func(place any) bool) (isList bool) {
-	if p.single || p.length {
-		return false
+// false. It reports false if the path leads to a single value instead of a
+// list: then nothing is visited.
+func (p *Path) Visit(document any, b *Budget, visit func(place any) bool) (isList bool, outcome Outcome) {
+	if p.definite || p.function != nil {
+		return false, Nothing
 	}
-	p.visit(document, document, b, visit)
-	return true
-}
-
-func (p *Path) visit(from, root any, b *Budget, visit func(place any) bool) {
-	w := walker{root, b, visit}
-	w.walk(p.steps, from)
-}
-
-func lengthOf(value any) (any, bool) {
-	switch v := value.(type) {
-	case []any:
-		return int64(len(v)), true
-	case map[string]any:
-		return int64(len(v)), true
-	case string:
-		return int64(utf8.RuneCountInString(v)), true
+	e := &environment{root: document, budget: b, nulls: p.nulls}
+	w := walker{environment: e, visit: visit}
+	w.walk(p.steps, document, true)
+	switch {
+	case e.failed:
+		return true, Failed
+	case w.missing:
+		return true, Nothing
 	}
-	return nil, false
+	return true, Found
 }
 
-// IsSingle reports whether the path leads to one place at most, or to a length.
-func (p *Path) IsSingle() bool { return p.single || p.length }
+// IsDefinite reports whether the path leads to one place at most.
+func (p *Path) IsDefinite() bool { return p.definite }

@@ -6,8 +6,6 @@ package eval
 import (
 	"strings"
 	"testing"
-
-	"github.com/ohler55/ojg/oj"
 )
 
 const document = `{
@@ -19,11 +17,19 @@ const document = `{
 	"owner": {"name": "Jo", "price": 20}
 }`
 
+func mustParse(text string) any {
+	document, ok := ParseJSON(text)
+	if !ok {
+		panic(text)
+	}
+	return document
+}
+
 // budget returns enough for the documents of the tests.
 func budget() *Budget { b := NewBudget(1000); return &b }
 
 func TestGet(t *testing.T) {
-	data := oj.MustParseString(document)
+	data := mustParse(document)
 	for _, tc := range []struct{ path, want string }{
 		{"$.name", `"shop"`},
 		{"name", `"shop"`},
@@ -41,9 +47,8 @@ func TestGet(t *testing.T) {
 		{"$.items[0,1].price", `[5,15.5]`},
 		{"$.items[1:].name", `["Al"]`},
 		{"$.items[:1].name", `["Joe"]`},
-		{"$.items[:].name", `["Joe","Al"]`},
 		{"$.items[-1:].name", `["Al"]`},
-		{"$.owner['name','price']", `["Jo",20]`},
+		{"$.owner['name','price']", `{"name":"Jo","price":20}`},
 		{"$..price", `[5,15.5,20]`},
 		{"$..nothing", `[]`},
 		{"$.owner.*", `["Jo",20]`},
@@ -60,9 +65,9 @@ func TestGet(t *testing.T) {
 		{"$[?(@.items.size() == 2)].name", `["shop"]`},
 		{"$.items.size()", `2`},
 		{"$.items.length()", `2`},
-		{"$.name.length()", `4`},
+		{"$.name.length()", `null`},
 		{"$.owner.length()", `2`},
-		{"$.null.length()", ``},
+		{"$.null.length()", `null`},
 		{"$.['name']", `"shop"`},
 		{"$.items[?(@.name != 'Joe')].name", `["Al"]`},
 		{"$.items[?(!(@.gone))].name", `["Joe"]`},
@@ -76,10 +81,10 @@ func TestGet(t *testing.T) {
 		{"$.items[?(@.tags empty false)].name", `["Joe"]`},
 		{"$[?(@.owner == @.owner)].name", `["shop"]`},
 		{"$[?(@.owner != @.items)].name", `["shop"]`},
-		{"$[?(@.owner in @.items)].name", `[]`},
+		{"$[?(@.owner in @.items)].name", ``},
 		{"$[?(@.owner == @.null)].name", `[]`},
 		{"$[?(@.nothing == @.null)].name", `[]`},
-		{"$[?(@.empty == @.empty && @.items[*].price == 5)].name", `["shop"]`},
+		{"$[?(@.empty == @.empty && @.items[*].price contains 5)].name", `["shop"]`},
 	} {
 		path, err := CompilePath(tc.path)
 		if err != nil {
@@ -87,8 +92,8 @@ func TestGet(t *testing.T) {
 			continue
 		}
 		got := ""
-		if value, found := path.Get(data, budget()); found {
-			got = oj.JSON(value)
+		if value, outcome := path.Get(data, budget()); outcome == Found {
+			got = string(AppendJSON(nil, value, budget()))
 		}
 		if got != tc.want {
 			t.Errorf("%s: got %s, want %s", tc.path, got, tc.want)
@@ -97,7 +102,7 @@ func TestGet(t *testing.T) {
 }
 
 func TestGetWithNulls(t *testing.T) {
-	data := oj.MustParseString(`{"a":{"x":1},"b":[{"x":2},{"y":3}],"c":{"y":1},"d":[1,{"e":{"x":null}}]}`)
+	data := mustParse(`{"a":{"x":1},"b":[{"x":2},{"y":3}],"c":{"y":1},"d":[1,{"e":{"x":null}}]}`)
 	for _, tc := range []struct{ path, want string }{
 		{"$..x", `[null,1,2,null,null,null,null]`},
 		{"$.b[*].x", `[2,null]`},
@@ -105,16 +110,16 @@ func TestGetWithNulls(t *testing.T) {
 		{"$.d..x", `[null,null]`},
 		{"$..x.z", `[]`},
 		{"$.b[*]", `[{"x":2},{"y":3}]`},
-		{"$.b[*].x.length()", `2`},
-		{"$.a.z", ``},
+		{"$.b[*].length()", `[1,1]`},
+		{"$.a.z", `null`},
 	} {
 		path, err := CompilePath(tc.path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := ""
-		if value, found := path.WithNulls().Get(data, budget()); found {
-			got = oj.JSON(value)
+		if value, outcome := path.WithNulls().Get(data, budget()); outcome == Found {
+			got = string(AppendJSON(nil, value, budget()))
 		}
 		if got != tc.want {
 			t.Errorf("%s: got %s, want %s", tc.path, got, tc.want)
@@ -124,8 +129,8 @@ func TestGetWithNulls(t *testing.T) {
 
 func TestCompileRefuses(t *testing.T) {
 	for _, text := range []string{
-		"", " ", "$.", "$[", "$.a b c", "$.items.min()", "$.items[(@.length-1)]",
-		"$.items[?(@.name =~ /(/)]", "$.items[?(@.name =~ /x/q)]", "$.items[?(@.a nin ['x'])]", "$.a[?(1)]", "$.a[?(@.b == )]",
+		"", " ", "$.", "$[", "$.a b c", "$.items.nosuch()", "$.items[:]", "$.items[(@.length-1)]",
+		"$.items[?(@.name =~ /(/)]", "$.items[?(@.name =~ /x/q)]", "$.items[?(@.a near ['x'])]", "$.a[?(1)]", "$.a[?(@.b == )]",
 		"$.a[?(@.b in [1)]", "$.a['b", "$.a[?(@.b =~ /x)]", "$.a[1", "$.a[]", "$.a[1:b]", "$.a[?(@.b == inf)]", "$.a.b().c",
 		"$.a[?(" + strings.Repeat("(", 60) + "@.b" + strings.Repeat(")", 60) + ")]", "$.a[?" + strings.Repeat("!", 60) + "@.b]",
 	} {
@@ -135,10 +140,11 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestComparedByValue holds that nothing in a document makes a comparison panic.
+// TestComparedByValue holds which values of a document equal one another, and
+// that nothing in a document makes a comparison panic.
 func TestComparedByValue(t *testing.T) {
-	values := []string{`1`, `1.0`, `"1"`, `true`, `null`, `[]`, `[1]`, `[[1]]`, `{}`, `{"a":1}`, `{"a":[1]}`, `1e999`, `123456789012345678901234567890`}
-	for _, operator := range []string{"==", "!=", "<", "<=", ">", ">=", "in"} {
+	values := []string{`1`, `1.0`, `"1"`, `true`, `null`, `[]`, `[1]`, `[[1]]`, `{}`, `{"a":1}`, `{"a":[1]}`, `1e999`, `123456789012345678901234567890`, `"$.a"`}
+	for operator := range operators {
 		path, err := CompilePath("$[?(@.a " + operator + " @.b)]")
 		if err != nil {
 			t.Fatal(err)
@@ -149,8 +155,12 @@ func TestComparedByValue(t *testing.T) {
 				if !ok {
 					t.Fatal(a, b)
 				}
-				found, _ := path.Get(document, budget())
-				if met, same := len(found.([]any)) == 1, i == j || i+j == 1; operator == "==" && met != same || operator == "!=" && met == same {
+				found, outcome := path.Get(document, budget())
+				if operator != "==" && operator != "!=" {
+					continue
+				}
+				same := i == j || i < 3 && j < 3 && a+b != `"1"1.0`
+				if met := outcome == Found && len(found.([]any)) == 1; met != same == (operator == "==") {
 					t.Errorf("%s %s %s: %t", a, operator, b, met)
 				}
 			}
@@ -163,7 +173,8 @@ func TestComparedByValue(t *testing.T) {
 func FuzzPath(f *testing.F) {
 	for _, seed := range []string{
 		"$.a-b['c'][?(@.x =~ /y/i)].length()", "$..*", "$[1:2,3]", "$..a..b..c", "$..[?(@.a == @.b && !(@.c in [1,'x']))]",
-		"$.items[?($..price > @.price)]", "$[?(@.a == @.a)]", "$[-1:][0,1]['a','b'].size()",
+		"$.items[?($..price > @.price)]", "$[?(@.a == @.a)]", "$[-1:][0,1]['a','b'].size()", "$..a.sum()", "$[?(@.a contains 'x' || !@.b)]['a','b']",
+		"$[?(@.a subsetof [\"x\", {'y': z}] && @.b nin $.c)]",
 	} {
 		f.Add(seed, document)
 		f.Add(seed, `{"a":[[1],{"b":[1,{"c":{"a":{"a":{"a":[]}}}}]}],"b":[[1]]}`)
@@ -177,7 +188,7 @@ func FuzzPath(f *testing.F) {
 		const most = 1 << 16
 		b := Budget{most}
 		found, _ := path.WithNulls().Get(data, &b)
-		if list, many := found.([]any); many && !path.single && kept*len(list) > most {
+		if list, many := found.([]any); many && !path.definite && kept*len(list) > most {
 			t.Fatalf("%d places", len(list))
 		}
 		out := AppendIndented(AppendJSON(nil, found, &b), found, &b)

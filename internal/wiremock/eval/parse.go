@@ -6,6 +6,7 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,88 +22,126 @@ type pathParser struct {
 // deepestFilter bounds how filters and parentheses may be nested.
 const deepestFilter = 50
 
-// whole reads all of the text as one path. It may leave out `$.`.
-func (p *pathParser) whole() (*Path, error) {
-	p.text = strings.TrimSpace(p.text)
-	if p.text == "" {
+// compilePath reads a whole text as one path, which may leave out `$.`.
+func compilePath(text string, depth int) (*Path, error) {
+	p := pathParser{text: strings.TrimSpace(text), depth: depth}
+	switch {
+	case p.text == "":
 		return nil, errors.New("it is empty")
+	case p.text[0] != '$' && p.text[0] != '@':
+		p.text = "$." + p.text
 	}
-	var steps []step
-	if p.text[0] != '$' && p.text[0] != '@' && p.text[0] != '[' && p.text[0] != '.' {
-		name, err := p.name()
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, child(name))
-	} else if p.text[0] == '$' || p.text[0] == '@' {
-		p.at++
+	if strings.HasSuffix(p.text, ".") {
+		return nil, errors.New("it ends on a dot")
 	}
-	path, err := p.steps(steps)
-	if err == nil && p.at < len(p.text) {
-		err = fmt.Errorf("'%s' is not understood", p.text[p.at:])
+	p.at = 1
+	if c := p.peek(); p.at < len(p.text) && c != '.' && c != '[' {
+		return nil, fmt.Errorf("expected a dot or a bracket behind '%s'", p.text[:1])
 	}
-	return path, err
+	steps, f, err := p.steps()
+	if err != nil {
+		return nil, err
+	}
+	return newPath(text, steps, f), nil
 }
 
-// steps reads what comes behind `$` or `@`, up to what cannot belong to a path.
-func (p *pathParser) steps(steps []step) (*Path, error) {
-	begin := p.at
+// steps reads what comes behind `$` or `@`, to the end.
+func (p *pathParser) steps() (steps []step, f *function, err error) {
 	for p.at < len(p.text) {
-		switch {
-		case p.take(".."):
+		if f != nil {
+			return nil, nil, fmt.Errorf("nothing can come behind a function, got '%s'", p.text[p.at:])
+		}
+		if p.take("..") {
 			steps = append(steps, descent{})
-			if p.peek() == '[' {
-				continue
-			}
-		case p.take("."):
-			if p.take("length()") || p.take("size()") {
-				return newPath(p.text[begin:p.at], steps, true), nil
-			}
-			if p.peek() == '[' { // `$.['a']`
-				continue
-			}
-		case p.peek() == '[':
-			s, err := p.bracket()
-			if err != nil {
-				return nil, err
-			}
-			steps = append(steps, s)
-			continue
+		} else {
+			p.take(".")
+		}
+		var s step
+		switch p.peek() {
+		case '[':
+			s, err = p.bracket()
+		case '*':
+			p.at++
+			s = wildcard{}
 		default:
-			return newPath(p.text[begin:p.at], steps, false), nil
+			s, f, err = p.named()
 		}
-		s, err := p.dotted()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		steps = append(steps, s)
+		if s != nil {
+			steps = append(steps, s)
+		}
 	}
-	return newPath(p.text, steps, false), nil
+	if f != nil && len(steps) > 0 {
+		if _, ok := steps[len(steps)-1].(descent); ok {
+			return nil, nil, errors.New("a function cannot stand behind '..'")
+		}
+		if steps[0] == step(descent{}) && !f.everywhere {
+			return nil, nil, errors.New("this function cannot end a path that begins with '..'")
+		}
+	}
+	return splitPicks(steps), f, nil
 }
 
-// dotted reads a name or a star behind a dot.
-func (p *pathParser) dotted() (step, error) {
-	if p.take("*") {
-		return wildcard{}, nil
+// splitPicks turns names of which not the last step is made into branches.
+func splitPicks(steps []step) []step {
+	for i, s := range steps[:max(len(steps)-1, 0)] {
+		if names, ok := s.(pick); ok {
+			var each union
+			for _, name := range names {
+				each = append(each, child(name))
+			}
+			steps[i] = each
+		}
 	}
-	name, err := p.name()
-	if err == nil && p.peek() == '(' {
-		err = errors.New("length() and size() are the only functions that are supported")
-	}
-	return child(name), err
+	return steps
 }
 
-// name reads a name that is not in quotes.
-func (p *pathParser) name() (string, error) {
-	end := strings.IndexAny(p.text[p.at:], ".[]()=!<>&|~,'\" \t\r\n*")
+// named reads a name that is not in quotes, or a function.
+func (p *pathParser) named() (step, *function, error) {
+	end := strings.IndexAny(p.text[p.at:], ".[( ")
 	if end < 0 {
 		end = len(p.text) - p.at
 	}
-	if end == 0 {
-		return "", fmt.Errorf("expected a name at '%s'", p.text[p.at:])
+	name, rest := p.text[p.at:p.at+end], p.text[p.at+end:]
+	switch {
+	case strings.HasPrefix(rest, " "):
+		return nil, nil, fmt.Errorf("a name with a blank has to stand in ['quotes'], got '%s'", p.text[p.at:])
+	case end == 0:
+		return nil, nil, fmt.Errorf("expected a name at '%s'", p.text[p.at:])
+	case strings.HasPrefix(rest, "("):
+		f, err := p.function(name)
+		return nil, f, err
 	}
 	p.at += end
-	return p.text[p.at-end : p.at], nil
+	return child(name), nil, nil
+}
+
+// function reads a function with its argument, if it has one.
+func (p *pathParser) function(name string) (*function, error) {
+	known, ok := functions[name]
+	if !ok {
+		return nil, fmt.Errorf("the function %s() is not supported", name)
+	}
+	p.at += len(name) + 1
+	argument, rest, closed := strings.Cut(p.text[p.at:], ")")
+	if !closed {
+		return nil, fmt.Errorf("the argument of %s is not closed", name)
+	}
+	p.at = len(p.text) - len(rest)
+	f := known
+	argument = strings.TrimSpace(argument)
+	if name == "index" {
+		n, err := strconv.Atoi(argument)
+		if err != nil {
+			return nil, fmt.Errorf("index needs a number, got '%s'", argument)
+		}
+		f.index = n
+	} else if argument != "" {
+		return nil, fmt.Errorf("arguments of %s are not supported", name)
+	}
+	return &f, nil
 }
 
 // bracket reads `[...]`.
@@ -110,14 +149,16 @@ func (p *pathParser) bracket() (s step, err error) {
 	p.at++
 	p.space()
 	switch c := p.peek(); {
+	case c == '\'' || c == '"':
+		s, err = p.names(c)
+	case c == '-' || c == ':' || c >= '0' && c <= '9':
+		s, err = p.places()
 	case p.take("*"):
 		s = wildcard{}
 	case p.take("?"):
 		s, err = p.filter()
-	case c == '(':
-		return nil, errors.New("a script in brackets is not supported")
 	default:
-		s, err = p.places()
+		return nil, fmt.Errorf("expected a name in quotes, an index, '*' or a filter at '%s'", p.text[p.at:])
 	}
 	if err != nil {
 		return nil, err
@@ -128,34 +169,47 @@ func (p *pathParser) bracket() (s step, err error) {
 	return s, nil
 }
 
-// places reads indexes, a slice or names in quotes.
-func (p *pathParser) places() (step, error) {
-	var list union
+// names reads names in quotes, all of the same kind.
+func (p *pathParser) names(quote byte) (step, error) {
+	var names pick
 	for {
 		p.space()
-		switch p.peek() {
-		case '\'', '"':
-			name, err := p.quoted()
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, child(name))
-		default:
-			n, given, err := p.integer()
-			if err != nil {
-				return nil, err
-			}
-			if p.space(); len(list) == 0 && p.take(":") {
-				return p.slice(n, given)
-			}
-			if !given {
-				return nil, fmt.Errorf("expected a name, an index or a filter at '%s'", p.text[p.at:])
-			}
-			list = append(list, nth(n))
+		if p.peek() != quote {
+			return nil, fmt.Errorf("expected a name in %c at '%s'", quote, p.text[p.at:])
 		}
+		name, err := p.quoted()
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
 		if p.space(); !p.take(",") {
 			break
 		}
+	}
+	if len(names) == 1 {
+		return child(names[0]), nil
+	}
+	return names, nil
+}
+
+// places reads indexes, or a slice.
+func (p *pathParser) places() (step, error) {
+	end := strings.IndexByte(p.text[p.at:], ']')
+	if end < 0 {
+		return nil, errors.New("a bracket is not closed")
+	}
+	inner := strings.TrimSpace(p.text[p.at : p.at+end])
+	p.at += end
+	if strings.Contains(inner, ":") {
+		return newSlice(inner)
+	}
+	var list union
+	for part := range strings.SplitSeq(inner, ",") {
+		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("'%s' is not an index", part)
+		}
+		list = append(list, nth(n))
 	}
 	if len(list) == 1 {
 		return list[0], nil
@@ -163,62 +217,108 @@ func (p *pathParser) places() (step, error) {
 	return list, nil
 }
 
-// slice reads what comes behind the first colon of a slice.
-func (p *pathParser) slice(start int, given bool) (step, error) {
+// newSlice reads `1:2`, of which either may be missing. What comes behind a
+// second colon counts for nothing with Jayway's implementation.
+func newSlice(text string) (step, error) {
 	var s slice
-	if given {
-		s.start = &start
-	}
-	for i, bound := range []**int{&s.end, &s.step} {
-		p.space()
-		n, given, err := p.integer()
+	for i, part := range strings.Split(text, ":") {
+		if part == "" || i > 1 {
+			continue
+		}
+		n64, err := strconv.ParseInt(part, 10, 32)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("'%s' is not a slice", text)
 		}
-		if given {
-			*bound = &n
+		n := int(n64)
+		if i == 0 {
+			s.start = &n
+		} else {
+			s.end = &n
 		}
-		if p.space(); i == 0 && !p.take(":") {
-			break
-		}
+	}
+	if s.start == nil && s.end == nil {
+		return nil, fmt.Errorf("'%s' is a slice without bounds", text)
 	}
 	return s, nil
 }
 
-func (p *pathParser) integer() (n int, given bool, err error) {
-	end := p.at
-	for end < len(p.text) && (p.text[end] >= '0' && p.text[end] <= '9' || end == p.at && p.text[end] == '-') {
-		end++
+// quoted reads a text in single or double quotes.
+func (p *pathParser) quoted() (string, error) {
+	end := p.unescaped(p.at+1, p.text[p.at])
+	if end < 0 {
+		return "", errors.New("a quote is not closed")
 	}
-	if end == p.at {
-		return 0, false, nil
-	}
-	n, err = strconv.Atoi(p.text[p.at:end])
-	if err != nil {
-		err = fmt.Errorf("'%s' is not an index", p.text[p.at:end])
-	}
-	p.at = end
-	return n, true, err
+	text := p.text[p.at+1 : end]
+	p.at = end + 1
+	return unescape(text)
 }
 
-// quoted reads a text in single or double quotes; a backslash takes what comes
-// behind it as it is.
-func (p *pathParser) quoted() (string, error) {
-	var out strings.Builder
-	quote := p.text[p.at]
-	for i := p.at + 1; i < len(p.text); i++ {
-		switch c := p.text[i]; {
-		case c == '\\' && i+1 < len(p.text):
+// unescaped returns where a character stands for itself next; less than 0:
+// nowhere.
+func (p *pathParser) unescaped(from int, c byte) int {
+	for i := from; i < len(p.text); i++ {
+		switch p.text[i] {
+		case '\\':
 			i++
-			out.WriteByte(p.text[i])
-		case c == quote:
-			p.at = i + 1
-			return out.String(), nil
-		default:
-			out.WriteByte(c)
+		case c:
+			return i
 		}
 	}
-	return "", errors.New("a quote is not closed")
+	return -1
+}
+
+// unescape reads what backslashes stand for.
+func unescape(text string) (string, error) {
+	if !strings.Contains(text, `\`) {
+		return text, nil
+	}
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			out.WriteByte(text[i])
+			continue
+		}
+		i++
+		if text[i] == 'u' {
+			if i+5 > len(text) {
+				return "", fmt.Errorf(`\%s is not a character`, text[i:])
+			}
+			r, err := strconv.ParseUint(text[i+1:i+5], 16, 16)
+			if err != nil {
+				return "", fmt.Errorf(`\%s is not a character`, text[i:i+5])
+			}
+			out.WriteRune(rune(r))
+			i += 4
+			continue
+		}
+		if at := strings.IndexByte("rftnb", text[i]); at >= 0 {
+			out.WriteByte("\r\f\t\n\b"[at])
+			continue
+		}
+		out.WriteByte(text[i])
+	}
+	return out.String(), nil
+}
+
+// closing returns where the bracket at a place is closed, quotes left out; less
+// than 0: nowhere.
+func (p *pathParser) closing(at int, closes byte) int {
+	opens, depth := p.text[at], 0
+	for i := at; i < len(p.text); i++ {
+		switch c := p.text[i]; c {
+		case '\'', '"':
+			if i = p.unescaped(i+1, c); i < 0 {
+				return -1
+			}
+		case opens:
+			depth++
+		case closes:
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 func (p *pathParser) peek() byte {
@@ -237,7 +337,7 @@ func (p *pathParser) take(token string) bool {
 }
 
 func (p *pathParser) space() {
-	for strings.IndexByte(" \t\r\n", p.peek()) >= 0 && p.at < len(p.text) {
+	for p.at < len(p.text) && slices.Contains([]byte(" \t\r\n"), p.text[p.at]) {
 		p.at++
 	}
 }

@@ -6,15 +6,15 @@ package eval
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 )
 
 // filter reads what comes behind `[?`.
 func (p *pathParser) filter() (step, error) {
-	p.space()
-	t, err := p.either()
+	if p.space(); p.peek() != '(' {
+		return nil, errors.New("a filter has to stand in parentheses, like [?(@.a == 1)]")
+	}
+	t, err := p.single()
 	return filter{t}, err
 }
 
@@ -27,24 +27,14 @@ func (p *pathParser) nested() error {
 }
 
 // either reads tests with || between them.
-func (p *pathParser) either() (test, error) {
-	return p.joined("||", p.both, func(tests []test) test {
-		return func(w *walker, value any) bool {
-			return slices.ContainsFunc(tests, func(t test) bool { return t(w, value) })
-		}
-	})
-}
+func (p *pathParser) either() (test, error) { return p.joined("||", p.both, yes) }
 
 // both reads tests with && between them.
-func (p *pathParser) both() (test, error) {
-	return p.joined("&&", p.single, func(tests []test) test {
-		return func(w *walker, value any) bool {
-			return !slices.ContainsFunc(tests, func(t test) bool { return !t(w, value) })
-		}
-	})
-}
+func (p *pathParser) both() (test, error) { return p.joined("&&", p.single, no) }
 
-func (p *pathParser) joined(operator string, part func() (test, error), join func([]test) test) (test, error) {
+// joined reads tests with an operator between them; the first with the verdict
+// decides.
+func (p *pathParser) joined(operator string, part func() (test, error), decides verdict) (test, error) {
 	var tests []test
 	for {
 		t, err := part()
@@ -59,7 +49,14 @@ func (p *pathParser) joined(operator string, part func() (test, error), join fun
 	if len(tests) == 1 {
 		return tests[0], nil
 	}
-	return join(tests), nil
+	return func(e *environment, item any) verdict {
+		for _, t := range tests {
+			if v := t(e, item); v == decides || v == broken {
+				return v
+			}
+		}
+		return decides.opposite()
+	}, nil
 }
 
 // single reads a test in parentheses, one with ! before it, a comparison or a
@@ -72,155 +69,103 @@ func (p *pathParser) single() (test, error) {
 	p.space()
 	switch {
 	case p.take("!"):
+		if p.space(); p.peek() == '@' || p.peek() == '$' {
+			return p.comparison(true)
+		}
 		t, err := p.single()
-		return func(w *walker, value any) bool { return !t(w, value) }, err
+		return func(e *environment, item any) verdict { return t(e, item).opposite() }, err
 	case p.take("("):
 		t, err := p.either()
-		if err == nil && !p.take(")") {
-			err = errors.New("a parenthesis is not closed")
-		}
-		return t, err
-	}
-	return p.comparison()
-}
-
-func (p *pathParser) comparison() (test, error) {
-	left, isPath, err := p.operand()
-	if err != nil {
-		return nil, err
-	}
-	p.space()
-	switch operator := p.operator(); operator {
-	case "":
-		if !isPath || p.at < len(p.text) && strings.IndexByte(")]&|", p.peek()) < 0 {
-			return nil, fmt.Errorf("expected a comparison at '%s'", p.text[p.at:])
-		}
-		return exists(left), nil
-	case "=~":
-		p.space()
-		re, err := p.regexp()
-		return matching(left, re), err
-	case "empty", "exists":
-		return p.property(left, operator)
-	default:
-		p.space()
-		right, _, err := p.operand()
-		return comparison(left, right, comparisons[operator]), err
-	}
-}
-
-// operator reads an operator; empty if there is none.
-func (p *pathParser) operator() string {
-	for _, operator := range []string{"==", "!=", "<=", ">=", "<", ">", "=~", "in ", "empty ", "exists "} {
-		if p.take(operator) {
-			return strings.TrimSpace(operator)
-		}
-	}
-	return ""
-}
-
-// property reads the truth value behind `empty` or `exists`.
-func (p *pathParser) property(o operand, operator string) (test, error) {
-	p.space()
-	want := p.take("true")
-	if !want && !p.take("false") {
-		return nil, fmt.Errorf("%s needs true or false", operator)
-	}
-	if operator == "empty" {
-		return empty(o, want), nil
-	}
-	there := exists(o)
-	return func(w *walker, value any) bool { return there(w, value) == want }, nil
-}
-
-// operand reads a path or a plain value.
-func (p *pathParser) operand() (o operand, isPath bool, err error) {
-	switch c := p.peek(); c {
-	case '@', '$':
-		p.at++
-		path, err := p.steps(nil)
-		if err != nil {
-			return nil, false, err
-		}
-		return valuesOf(path, c == '$'), true, nil
-	case '[':
-		list, err := p.list()
-		return literal(list), false, err
-	}
-	value, err := p.plain()
-	return literal(value), false, err
-}
-
-// list reads `['a', 1]`.
-func (p *pathParser) list() ([]any, error) {
-	p.at++
-	list := []any{}
-	for {
-		if p.space(); p.take("]") {
-			return list, nil
-		}
-		value, err := p.plain()
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, value)
-		if p.space(); !p.take(",") && p.peek() != ']' {
-			return nil, errors.New("a list is not closed")
+		if p.space(); !p.take(")") {
+			return nil, fmt.Errorf("expected an operator or a parenthesis at '%s'", p.text[p.at:])
 		}
+		return t, nil
 	}
+	return p.comparison(false)
 }
 
-// plain reads a text in quotes, a number, true, false or null.
-func (p *pathParser) plain() (any, error) {
-	if c := p.peek(); c == '\'' || c == '"' {
-		return p.quoted()
+// comparison reads a path, or two values with an operator between them. Before
+// a path that is compared `!` counts for nothing with Jayway's implementation.
+func (p *pathParser) comparison(negated bool) (test, error) {
+	left, err := p.operand()
+	if err != nil {
+		return nil, err
 	}
+	holds, err := p.operator()
+	switch {
+	case err != nil:
+		return nil, err
+	case holds != nil:
+		right, err := p.operand()
+		return compare(left, right, holds), err
+	case left.path == nil:
+		return nil, fmt.Errorf("expected an operator at '%s'", p.text[p.at:])
+	}
+	return func(e *environment, item any) verdict { return verdictOf(left.path.exists(item, e) != negated) }, nil
+}
+
+// operator reads an operator; nil where there is none.
+func (p *pathParser) operator() (operator, error) {
+	p.space()
 	begin := p.at
-	for p.at < len(p.text) && strings.IndexByte("+-.0123456789abcdefghijklmnopqrstuvwxyzE", p.text[p.at]) >= 0 {
+	for strings.IndexByte("<>=~!", p.peek()) >= 0 && p.at < len(p.text) {
 		p.at++
 	}
-	switch word := p.text[begin:p.at]; word {
-	case "true", "false":
-		return word == "true", nil
-	case "null":
+	if p.at == begin { // a word
+		if end := strings.IndexByte(p.text[begin:], ' '); end >= 0 {
+			if holds := operators[strings.ToUpper(p.text[begin:begin+end])]; holds != nil {
+				p.at += end
+				return holds, nil
+			}
+		}
 		return nil, nil
-	default:
-		if n, err := strconv.ParseInt(word, 10, 64); err == nil {
-			return n, nil
-		}
-		if f, err := strconv.ParseFloat(word, 64); err == nil && word != "nan" && !strings.Contains(word, "inf") {
-			return f, nil
-		}
-		return nil, fmt.Errorf("expected a value at '%s'", p.text[begin:])
 	}
+	holds := operators[p.text[begin:p.at]]
+	if holds == nil {
+		return nil, fmt.Errorf("there is no operator %s", p.text[begin:p.at])
+	}
+	return holds, nil
 }
 
-// regexp reads `/pattern/flags`.
-func (p *pathParser) regexp() (*Regexp, error) {
-	if !p.take("/") {
-		return nil, errors.New("=~ needs a pattern like /a.*/")
+// operand reads a path or a plain value.
+func (p *pathParser) operand() (operand, error) {
+	p.space()
+	c := p.peek()
+	if c == '@' || c == '$' {
+		text, err := p.inner()
+		if err != nil {
+			return operand{}, err
+		}
+		path, err := compilePath(text, p.depth)
+		return operand{path: path, fromRoot: c == '$'}, err
 	}
+	n, err := p.literal()
+	return operand{plain: n}, err
+}
+
+// inner returns the text of a path within a filter: up to a blank, an operator
+// or a parenthesis that closes none of its own.
+func (p *pathParser) inner() (string, error) {
 	begin := p.at
-	for p.at < len(p.text) && p.text[p.at] != '/' {
-		if p.text[p.at] == '\\' {
-			p.at++
+	for p.at++; p.at < len(p.text); p.at++ {
+		switch p.text[p.at] {
+		case '[':
+			end := p.closing(p.at, ']')
+			if end < 0 {
+				return "", errors.New("a bracket is not closed")
+			}
+			p.at = end
+		case ')':
+			before := strings.TrimRight(p.text[begin:p.at], " ")
+			if !strings.HasSuffix(before, "(") || !strings.Contains(before, ".") {
+				return p.text[begin:p.at], nil
+			}
+		case ' ', '<', '>', '=', '~', '!':
+			return p.text[begin:p.at], nil
 		}
-		p.at++
 	}
-	if p.at >= len(p.text) {
-		return nil, errors.New("a pattern is not closed")
-	}
-	source := strings.ReplaceAll(p.text[begin:p.at], `\/`, "/")
-	p.at++
-	flags := p.at
-	for p.at < len(p.text) && p.text[p.at] >= 'a' && p.text[p.at] <= 'z' {
-		p.at++
-	}
-	if given := p.text[flags:p.at]; given != "" {
-		if strings.Trim(given, "ims") != "" {
-			return nil, fmt.Errorf("the flags '%s' of /%s/ are not supported", given, source)
-		}
-		source = "(?" + given + ":" + source + ")"
-	}
-	return CompileWhole(source)
+	return p.text[begin:], nil
 }

@@ -5,9 +5,10 @@ package template
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // branches are the two bodies of a block: the second comes after {{else}}.
@@ -206,13 +207,13 @@ func (l loop) render(buffer []byte, s *scope) []byte {
 			}
 		}
 		return buffer
-	case map[string]any:
-		for i, name := range slices.Sorted(maps.Keys(list)) {
-			if !element(name, list[name], i, len(list)) {
+	case *eval.Object:
+		for i, m := range list.Members {
+			if !element(m.Name, m.Value, i, len(list.Members)) {
 				return buffer
 			}
 		}
-		if len(list) > 0 {
+		if len(list.Members) > 0 {
 			return buffer
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // evaluator is a compiled expression: it returns nil, a string, a bool, an
-// int64, a float64, a json.Number, a list of texts, a []any or a map[string]any.
+// int64, a float64, a json.Number, a list of texts, a []any or an *eval.Object.
 type evaluator func(s *scope) any
 
 func constant(value any) evaluator { return func(*scope) any { return value } }
@@ -85,7 +85,11 @@ func (p *parser) operand(word string) (operand, error) {
 		return operand{text: word, value: value}, err
 	}
 	value, err := p.path(word)
-	return operand{text: word, value: value}, err
+	o := operand{text: word, value: value}
+	if keys := pathKeys(word); len(keys) > 0 && keys[0] == "parameters" && !p.isLocal(keys[0]) {
+		o.literal, o.isKnown = lookup(p.parameters, keys[1:]), true
+	}
+	return o, err
 }
 
 // literal reads a text in quotes, a number or a word like true.

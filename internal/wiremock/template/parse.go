@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // parser cuts a template into nodes.
 type parser struct {
 	rest       string
-	parameters map[string]any
+	parameters *eval.Object
 	locals     []string // names that the blocks around give to their elements
 	loops      int      // blocks around that change what plain names mean
 	trimNext   bool     // the last tag ended on ~

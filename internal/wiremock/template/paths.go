@@ -9,6 +9,8 @@ import (
 	"net"
 	"strconv"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
 // path compiles a name like request.query.id, parameters.word, this or ../x.
@@ -117,8 +119,8 @@ func member(of evaluator, keys []string) evaluator {
 func lookup(value any, keys []string) any {
 	for _, key := range keys {
 		switch v := value.(type) {
-		case map[string]any:
-			value = v[key]
+		case *eval.Object:
+			value, _ = v.Get(key)
 		case []any:
 			i, err := strconv.Atoi(key)
 			if err != nil || i < 0 || i >= len(v) {

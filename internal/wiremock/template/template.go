@@ -49,7 +49,7 @@ type Template struct {
 // Parse compiles a template. Parameters are a mapping's transformer
 // parameters, which a template reads as `parameters.name`. The error names the
 // expression that is not understood.
-func Parse(text string, parameters map[string]any) (*Template, error) {
+func Parse(text string, parameters *eval.Object) (*Template, error) {
 	p := &parser{rest: text, parameters: parameters}
 	nodes, err := p.nodes("")
 	if err != nil {

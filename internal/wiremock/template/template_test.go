@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ohler55/ojg/oj"
-
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
@@ -32,13 +30,15 @@ func (request) Header(name string) []string { return map[string][]string{"X-A": 
 func (request) Cookie(name string) []string { return map[string][]string{"c": {"d"}}[name] }
 func (request) PathParameter(string) string { return "parameter" }
 func (request) Body() string                { return body }
-func (request) JSON() (any, bool)           { return oj.MustParseString(body), true }
+func (request) JSON() (any, bool)           { return eval.ParseJSON(body) }
 func (r request) Random() rand.Source       { return r.source }
 func (request) Budget() *eval.Budget        { b := eval.NewBudget(len(body)); return &b }
 
+var parameters = &eval.Object{Members: []eval.Member{{Name: "word", Value: "w"}}}
+
 func renderText(t *testing.T, text string) string {
 	t.Helper()
-	compiled, err := Parse(text, map[string]any{"word": "w"})
+	compiled, err := Parse(text, parameters)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -54,13 +54,13 @@ func TestRender(t *testing.T) {
 		{"{{#each (jsonPath request.body '$.list') as |n|}}{{n}}{{#with request.query.q}}{{n}}{{/with}}{{/each}}", "1122"},
 		{"{{#each (jsonPath request.body '$.list')}}{{#each (jsonPath request.body '$.list')}}{{../this}}{{this}} {{/each}}{{/each}}", "11 12 21 22 "},
 		{"{{#each (jsonPath request.body '$.none')}}x{{else}}none{{/each}}", "none"},
-		{"{{#each (jsonPath request.body '$.object')}}{{@key}} {{/each}}", "a b c "},
+		{"{{#each (jsonPath request.body '$.object')}}{{@key}} {{/each}}", "b a c "},
 		{"{{#with parameters.none}}x{{else}}y{{/with}}", "y"},
 		{"{{#if (gt (size request.query.q) 1)}}many{{else if true}}one{{else}}x{{/if}}", "many"},
 		{"{{#unless parameters.word}}a{{else}}b{{/unless}}", "b"},
 		{"{{#contains 'teapot' 'cup'}}a{{else}}b{{/contains}}{{#matches '12' '[0-9]+'}}c{{/matches}}", "bc"},
 		{"{{#eq 1 2}}a{{else if (eq 'x' 'x')}}b{{/eq}}", "b"},
-		{"{{jsonPath request.body '$.object'}}", "{\n  \"a\" : [ { }, { } ],\n  \"b\" : 1,\n  \"c\" : \"<é>\"\n}"},
+		{"{{jsonPath request.body '$.object'}}", "{\n  \"b\" : 1,\n  \"a\" : [ { }, { } ],\n  \"c\" : \"<é>\"\n}"},
 		{"{{jsonPath request.body '$.object.a'}}", `[{"x":null},{}]`},
 		{"{{jsonPath request.body '$.none'}} {{jsonPath parameters.word '$.x' default='d'}}", "[] "},
 		{"{{math 1 '/' 0}} {{substring 'abc' 2 9}} {{base64 '#' decode=true}}", "[ERROR: division by zero] [ERROR: substring is out of the text's bounds] [ERROR: # is not base64]"},
@@ -235,7 +235,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(_ *testing.T, text string) {
-		if compiled, err := Parse(text, map[string]any{"word": "w"}); err == nil {
+		if compiled, err := Parse(text, parameters); err == nil {
 			compiled.Append(nil, request{rand.NewPCG(1, 2)})
 		}
 	})

@@ -26,7 +26,7 @@ func appendText(buffer []byte, value any, b *eval.Budget) []byte {
 		return appendBounded(buffer, v[0], b)
 	case []any:
 		return eval.AppendJSON(buffer, v, b)
-	case map[string]any:
+	case *eval.Object:
 		return eval.AppendIndented(buffer, v, b)
 	}
 	return eval.AppendScalar(buffer, value)
@@ -128,7 +128,7 @@ func compileJSONPath(c *call) (evaluator, error) {
 		if !ok {
 			return nil
 		}
-		if value, found := path.Get(data, s.budget); found && value != nil {
+		if value, outcome := path.Get(data, s.budget); outcome == eval.Found && value != nil {
 			return value
 		}
 		return otherwise(s)
@@ -165,8 +165,8 @@ func compileSize(c *call) (evaluator, error) {
 			return int64(len(value))
 		case []any:
 			return int64(len(value))
-		case map[string]any:
-			return int64(len(value))
+		case *eval.Object:
+			return int64(value.Len())
 		}
 		return nil
 	}, nil
