@@ -159,13 +159,9 @@ func writeLinks(w io.Writer, found *conversation.Result) error {
 	if len(keys) == 0 {
 		keys = []string{"nothing"}
 	}
-	sessions := "sessions"
-	if found.Sessions == 1 {
-		sessions = "session"
-	}
-	fmt.Fprintf(w, "%s %s, named by %s, in %s records", humanize.Comma(found.Sessions), sessions, strings.Join(keys, " and "), humanize.Comma(found.Records))
+	fmt.Fprintf(w, "%s, named by %s, in %s", counted(found.Sessions, "session", "sessions"), strings.Join(keys, " and "), counted(found.Records, "record", "records"))
 	if found.Outside > 0 {
-		fmt.Fprintf(w, "; %s belong to none", humanize.Comma(found.Outside))
+		fmt.Fprintf(w, "; %s to none", counted(found.Outside, "belongs", "belong"))
 	}
 	fmt.Fprintln(w)
 	links := columns{head: []string{"CONSUMER", "", "PRODUCER", "", "SESSIONS", "SUPPORT", "CHANCE", "EXAMPLE"}}
@@ -187,6 +183,14 @@ func writeLinks(w io.Writer, found *conversation.Result) error {
 		elsewhere.rows = append(elsewhere.rows, []string{e.Consumer.Endpoint, e.Consumer.Place.String(), humanize.Comma(int64(e.Sessions)), e.Value})
 	}
 	return elsewhere.write(w, "From elsewhere: values that no earlier answer of the session had, and that differ between sessions")
+}
+
+// counted returns a number with the word that goes with it.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return humanize.Comma(n) + " " + many
 }
 
 // columns is a table.

@@ -72,7 +72,7 @@ GET /orders/*  path 2  POST /orders  json $.number        12     100%      0%  1
 
 func TestLinksOfOneSession(t *testing.T) {
 	o := links(t, "--session", "cookie sid", visits(t, 1))
-	if o.status != exitIncomplete || !strings.Contains(o.stdout, "fewer than 10 sessions have both:") ||
+	if o.status != exitIncomplete || !strings.Contains(o.stdout, "fewer than 10 sessions have both:") || !strings.HasPrefix(o.stdout, "1 session, named by cookie sid, in 2 records\n") ||
 		!strings.Contains(o.stdout, "path 2  POST /orders  json $.number") || !strings.Contains(o.stderr, "no links were found") {
 		t.Errorf("status %d\n%s%s", o.status, o.stdout, o.stderr)
 	}
