@@ -277,6 +277,9 @@ func (s *sender) Send(m *message, start schedule.Start) {
 		}
 		if err == nil {
 			sample.Status, sample.Sent, sample.Received = response.Status, response.Sent, response.Received
+			if response.Date != 0 {
+				sample.AheadLeast, sample.AheadMost = report.DateBounds(response.Date, start.At, response.Ended)
+			}
 		}
 	}
 	if m.step != nil {

@@ -115,6 +115,9 @@ type Response struct {
 	Minor int
 	// Location is where a redirect leads, for a status of 3xx that has one.
 	Location string
+	// Date is when the server says that it responded, in seconds since 1970; 0 if
+	// it does not.
+	Date int64
 	// BodySize is how many bytes of the body were read, without its framing.
 	BodySize int64
 	// Whole reports whether the body was read to its end.

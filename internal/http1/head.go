@@ -39,6 +39,7 @@ type head struct {
 	encoded, chunked bool  // by Transfer-Encoding, and in the end into chunks
 	closes, stays    bool  // what Connection asks for
 	location         []byte
+	date             int64
 }
 
 // persistent reports whether the connection may carry another exchange after a
@@ -113,6 +114,11 @@ func (h *head) field(name, value []byte) (framing bool, err error) {
 	case len("Location"):
 		if h.status/100 == 3 && fold(name, "location") {
 			h.location = trim(value)
+		}
+		return false, nil
+	case len("Date"):
+		if fold(name, "date") {
+			h.date = ParseDate(trim(value))
 		}
 		return false, nil
 	case len("Connection"), len("Content-Length"), len("Transfer-Encoding"):

@@ -79,7 +79,7 @@ func (in *input) response(resp *Response, req *Request, capture *Capture) error 
 			in.discard(len(raw))
 			continue
 		}
-		resp.Status, resp.Minor, resp.Location = h.status, h.minor, string(h.location)
+		resp.Status, resp.Minor, resp.Location, resp.Date = h.status, h.minor, string(h.location), h.date
 		if capture != nil {
 			capture.SetHead(append(capture.Head, raw...))
 		}

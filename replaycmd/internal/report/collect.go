@@ -26,6 +26,10 @@ type Sample struct {
 
 	Sent, Received int64 // bytes
 	Truncated      bool  // only the beginning of the body was sent
+
+	// How far ahead of this machine's clock the server's is at least and at most,
+	// by the Date of its response. Both 0: it had none.
+	AheadLeast, AheadMost time.Duration
 }
 
 // latency returns the time from when the request was due to the end of its response.

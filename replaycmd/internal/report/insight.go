@@ -44,7 +44,7 @@ func (r *Report) insights() (all []string) {
 			}
 		}
 	}
-	return append(append(all, r.linkInsights()...), r.heldUp()...)
+	return slices.Concat(all, r.linkInsights(), r.heldUp(), r.clockInsights())
 }
 
 // namedFields is how many fields that differ are named in a sentence.

@@ -23,13 +23,13 @@ type Shard struct {
 }
 
 // shards returns in words of which part of a run the report is, or of how many
-// parts, empty if nothing was divided.
+// parts and whether their clocks disagreed, empty if nothing was divided.
 func (r *Report) shards() string {
 	switch {
 	case r.Shard != nil:
 		return fmt.Sprintf("shard %d of %d", r.Shard.Index, r.Shard.Count)
 	case r.Shards > 0:
-		return "all of " + plural(int64(r.Shards), "shard")
+		return "all of " + plural(int64(r.Shards), "shard") + r.ClocksApart.words()
 	}
 	return ""
 }
@@ -86,6 +86,7 @@ func Merge(shards []*Report, names []string) (*Report, error) {
 		return nil, err
 	}
 	r.Stale = mergeStale(order)
+	r.ClocksApart = mergeClocks(order)
 	return r, r.judgeAgain(order)
 }
 

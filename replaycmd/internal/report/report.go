@@ -38,8 +38,9 @@ type Report struct {
 	Targets     []Target  `json:"targets"`
 	Checks      []Check   `json:"checks"`
 
-	Shard  *Shard `json:"shard,omitempty"`  // the part of the run that it is of; none: all of it
-	Shards int    `json:"shards,omitempty"` // from so many parts it was added up
+	Shard       *Shard       `json:"shard,omitempty"`        // the part of the run that it is of; none: all of it
+	Shards      int          `json:"shards,omitempty"`       // from so many parts it was added up
+	ClocksApart *ClocksApart `json:"clocks_apart,omitempty"` // of the machines of the shards
 
 	JudgedAgain bool `json:"judged_again,omitempty"` // by conditions that are not those of the command
 
@@ -93,6 +94,7 @@ type Target struct {
 	LateBusy          int64            `json:"late_busy"`    // of these, for want of a free connection
 	LateWaiting       int64            `json:"late_waiting"` // of these, since they waited for the answer to another
 	Lateness          Latency          `json:"lateness"`
+	Clock             *Clock           `json:"clock,omitempty"` // beside that of the machine that has sent the requests
 	By                []Class          `json:"by,omitempty"`
 	Links             []Link           `json:"links,omitempty"`  // what became of each, if conversations were followed
 	TimelineSeconds   int64            `json:"timeline_seconds"` // that each moment of the timeline takes: 1, more in long runs
@@ -200,7 +202,8 @@ func newTarget(facts *Facts, result *Result) (t Target, err error) {
 		Status: make(map[string]int64), Truncated: result.Truncated,
 		ElapsedMS: ms(result.Elapsed()), RateAsked: facts.RateAsked,
 		FirstDueMS: ms(max(result.First, 0)), LastStartedMS: ms(result.LastStarted), LastEndedMS: ms(result.Last),
-		Rate: result.perSecond(result.Requests, facts.RateAsked), AnswerRate: result.perSecond(result.Answered, facts.RateAsked),
+		Clock: result.drift.clock(),
+		Rate:  result.perSecond(result.Requests, facts.RateAsked), AnswerRate: result.perSecond(result.Answered, facts.RateAsked),
 		ConnectionsOpened: result.Connections, BytesSent: result.Sent, BytesReceived: result.Received,
 		Late: result.Late, LateBusy: result.LateBusy, LateWaiting: result.LateWaiting,
 		TimelineSeconds: result.timeline.seconds(), Timeline: result.timeline.moments(),

@@ -90,6 +90,9 @@ func (r *Report) table() *table {
 	}
 	r.rowIfAny(t, "interrupted", func(t *Target) int64 { return t.Interrupted })
 	r.rowIfAny(t, "bodies cut in recording", func(t *Target) int64 { return t.Truncated })
+	if slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Clock.words() != "" }) {
+		r.row(t, "clock, by its Date", func(t *Target) string { return t.Clock.words() })
+	}
 	r.row(t, "sent", func(t *Target) string { return humanize.IBytes(uint64(t.BytesSent)) })
 	r.row(t, "received", func(t *Target) string { return humanize.IBytes(uint64(t.BytesReceived)) })
 	if !r.Timed {

@@ -44,6 +44,7 @@ type Totals struct {
 	Lateness    *Histogram          // of all requests
 	Classes     map[int]*ClassTotal // nil: not told apart
 
+	drift    drift
 	timeline *timeline
 	series   *series // nil: nobody wants the seconds one by one
 }
@@ -124,6 +125,9 @@ func (t *Totals) add(s *Sample) {
 		t.Status[s.Status]++
 		t.Latency.Add(s.latency())
 		t.Service.Add(s.service())
+		if s.AheadLeast != s.AheadMost {
+			t.drift.see(s.AheadLeast, s.AheadMost)
+		}
 	} else {
 		t.Failures[s.Failure]++
 	}

@@ -60,6 +60,9 @@ type Response struct {
 	BodySize int64
 	// Location is where a redirect leads.
 	Location string
+	// Date is when the server says that it responded, in seconds since 1970; 0 if
+	// it does not.
+	Date int64
 	// GRPC is the grpc-status of a response of gRPC, over HTTP/2 and HTTP/3.
 	GRPC string
 	// Ended is when the response was complete, or when it was clear that there
@@ -198,7 +201,7 @@ func (c *connection1) exchange(m *Message, to address, deadline time.Time, captu
 		req.Head, req.Body = c.buf, m.wire[end:]
 	}
 	got, err := c.Exchange(&req, deadline, capture)
-	resp := Response{Status: got.Status, Sent: got.Sent, Received: got.Received, BodySize: got.BodySize, Location: got.Location}
+	resp := Response{Status: got.Status, Sent: got.Sent, Received: got.Received, BodySize: got.BodySize, Location: got.Location, Date: got.Date}
 	if err == nil && !isFinal(got.Status) {
 		err = fail(http1.Malformed, fmt.Errorf("a response of %d that was not asked for", got.Status))
 	}

@@ -117,7 +117,7 @@ func (c *http2) exchange(m *Message, to address, deadline time.Time, capture *ht
 	if !isFinal(resp.StatusCode) { // net/http takes any number
 		return Response{}, false, fail(http1.Malformed, fmt.Errorf("its status is %d", resp.StatusCode))
 	}
-	got := Response{Status: resp.StatusCode, Sent: int64(len(m.Body))}
+	got := Response{Status: resp.StatusCode, Sent: int64(len(m.Body)), Date: http1.ParseDate(resp.Header.Get("Date"))}
 	if got.Status >= 300 && got.Status < 400 {
 		got.Location = resp.Header.Get("Location")
 	}
