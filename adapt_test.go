@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+
+	_ "github.com/caddy-rehearsal/rehearsal/stores/s3" // as cmd/caddy has it
 )
 
 var update = flag.Bool("update", false, "write what the adapter makes into testdata/adapt")

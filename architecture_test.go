@@ -52,6 +52,13 @@ var servers = []string{
 	module + "/internal/express",
 }
 
+// drivers are what only a store, the programs that have it and nobody else
+// reaches, so that a build with the handlers alone stays small.
+var drivers = []string{
+	"gocloud.dev/blob/s3blob",
+	"github.com/aws",
+}
+
 // knowsHTTP are the pure packages that reach net/http, each with the reason.
 var knowsHTTP = map[string]string{
 	"internal/coding":              "brotli's library, which has a helper for servers",
@@ -107,6 +114,13 @@ func (g importGraph) faults() []string {
 		for _, to := range imports {
 			if fault := forbidden(from, to); fault != "" {
 				faults = append(faults, fmt.Sprintf("%s imports %s: %s", from, to, fault))
+			}
+		}
+		if part := partOf(from); part != "stores" && from != "cmd/caddy" {
+			for _, driver := range drivers {
+				if way := g.chain(pkg, driver); way != nil {
+					faults = append(faults, strings.Join(way, " → ")+": only stores reach a driver")
+				}
 			}
 		}
 		if !anyIn(from, pure) {
@@ -219,12 +233,15 @@ func TestForbiddenArrowsAreFound(t *testing.T) {
 		return importGraph{
 			module:                                     {module + "/simulator", module + "/teehandler", module + "/replaycmd"},
 			module + "/cmd/caddy":                      {module, module + "/queues"},
-			module + "/simulator":                      {module + "/internal/recipe", module + "/internal/express", "net/http", "github.com/caddyserver/caddy/v2"},
+			module + "/simulator":                      {module + "/internal/recipe", module + "/internal/express", module + "/internal/record", "net/http", "github.com/caddyserver/caddy/v2"},
 			module + "/teehandler":                     {module + "/caddyfile"},
 			module + "/caddyfile":                      {"github.com/caddyserver/caddy/v2"},
+			module + "/stores/s3":                      {"gocloud.dev/blob/s3blob"},
+			"gocloud.dev/blob/s3blob":                  {"github.com/aws/aws-sdk-go-v2/service/s3"},
 			module + "/replaycmd":                      {module + "/replaycmd/internal/source"},
 			module + "/replaycmd/internal/source":      {module + "/internal/recording"},
 			module + "/internal/express":               {"net/http", "github.com/valyala/fasthttp"},
+			module + "/internal/record":                {"gocloud.dev/blob"},
 			module + "/internal/recipe":                {module + "/internal/latency", "net/http"},
 			module + "/internal/recording/recorder":    {module + "/internal/recording", "go.uber.org/zap"},
 			module + "/internal/wiremock/jsonpath":     {"github.com/ohler55/ojg/jp", module + "/internal/latency"},
@@ -241,6 +258,8 @@ func TestForbiddenArrowsAreFound(t *testing.T) {
 		{"replaycmd/internal/source", module + "/teehandler", "never import one another"},
 		{"teehandler", module + "/queues", "never import one another"},
 		{"caddyfile", module + "/simulator", "never imports a handler"},
+		{"blackhole", "gocloud.dev/blob/s3blob", "blackhole → gocloud.dev/blob/s3blob: only stores"},
+		{"internal/record", "github.com/aws/aws-sdk-go-v2/aws", "simulator → internal/record → github.com/aws/aws-sdk-go-v2/aws: only stores"},
 		{"internal/express", module + "/replaycmd/internal/source", "never imports a handler"},
 		{"teehandler", module + "/examples/record", "nothing imports it"},
 		{"simulator", module + "/replaycmd", "simulator imports"},

@@ -90,7 +90,7 @@ func TestBadOptionsAreRefusedWithTheirLine(t *testing.T) {
 		"record a {\nrotate_size 0\n}": "parsing rotate_size: must be greater than 0, is '0', at Caddyfile:5",
 		"record a {\nkeep never\n}":    "parsing keep: 'never' is neither a number of files, an age like 7d nor a size like 50GiB, at Caddyfile:5",
 		"record a {\nmode 0999\n}":     "parsing mode: '0999' is not a file mode: expected an octal number like 0600, at Caddyfile:5",
-		"record a {\nrotate 1h\n}":     "unrecognized record option 'rotate': expected one of compression, flush_every, keep, max_body, memory, mode, on_overflow, original_uri, prefix, redact, redact_hash, redact_json, redact_json_hash, redact_key, redact_query, redact_query_hash, rotate_every, rotate_size, at Caddyfile:5",
+		"record a {\nrotate 1h\n}":     "unrecognized record option 'rotate': expected one of compression, flush_every, keep, max_body, memory, mode, on_overflow, original_uri, prefix, redact, redact_hash, redact_json, redact_json_hash, redact_key, redact_query, redact_query_hash, rotate_every, rotate_size, store, at Caddyfile:5",
 	} {
 		_, err := caddytest.Adapt(site("127.0.0.1:1", "blackhole {\n"+options+"\n}"))
 		if err == nil || !strings.Contains(err.Error(), want) {

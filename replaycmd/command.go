@@ -55,10 +55,11 @@ func init() {
 Sends the requests of recordings to one or more targets as they were recorded,
 measures how they are answered, and judges.
 
-Recordings are files, folders, patterns or standard input (-), as the blackhole
-handler or adobe/blackhole write them, or HAR, GoReplay's files, access logs of
-Caddy, nginx and Apache, and lists of vegeta or curl: the form shows in the
-content. One that is named like a command below is written ./learn. Their
+Recordings are files, folders, patterns, standard input (-) or the URL of an
+object store like s3://bucket/prefix, as the blackhole handler or
+adobe/blackhole write them, or HAR, GoReplay's files, access logs of Caddy,
+nginx and Apache, and lists of vegeta or curl: the form shows in the content.
+One that is named like a command below is written ./learn. Their
 requests are merged in the order of their times. A URL instead stands for
 requests for it, GETs or what --request and --data say, as many as --requests or
 as long as --duration say; without --to they go to the URL's own host.

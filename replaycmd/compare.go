@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/compare"
+	"github.com/caddy-rehearsal/rehearsal/internal/objects"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
@@ -217,7 +218,8 @@ func (a *again) stream() (string, error) {
 	if a.isURL() {
 		return "", nil
 	}
-	files, err := inputs(a.args, a.stdin, func(error) {})
+	_, local := partition(a.args, objects.IsURL)
+	files, err := a.inputs(context.Background(), local, a.stdin, func(error) {})
 	if err != nil {
 		return "", err
 	}

@@ -107,7 +107,7 @@ func (p *params) describe(ctx context.Context, w io.Writer, records *records, pl
 // testIntegrity reads recordings to their ends and reports of each whether it is
 // whole. One without its end mark is no error: all that it has can be read.
 func (p *params) testIntegrity(ctx context.Context, w io.Writer, args []string, stdin io.Reader, note func(error)) (int, error) {
-	files, err := inputs(args, stdin, note)
+	files, err := new(selection).inputs(ctx, args, stdin, note)
 	if err != nil {
 		return exitNotStarted, err
 	}

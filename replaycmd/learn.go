@@ -22,6 +22,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/learn"
+	"github.com/caddy-rehearsal/rehearsal/internal/objects"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
@@ -249,7 +250,8 @@ func (r *rereading) each(ctx context.Context, f func(*recording.Request) error) 
 	if r.again {
 		note = func(error) {} // it has the same to say
 	}
-	files, err := inputs(r.args, r.stdin, note)
+	_, local := partition(r.args, objects.IsURL)
+	files, err := r.selection.inputs(ctx, local, r.stdin, note)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/objects"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 )
 
@@ -52,6 +54,7 @@ func parseOutput(text string) (output, error) {
 type outputs struct {
 	sinks, rows []report.Sink // all of them, and those that need the seconds
 	files       []*os.File
+	stored      []*storedReport
 	shown       bool // people read one on standard output
 }
 
@@ -73,7 +76,14 @@ func openOutputs(asked []output, stdout io.Writer, targets []string, quiet bool)
 	o := new(outputs)
 	for _, a := range asked {
 		w := stdout
-		if a.file != "" {
+		if objects.IsURL(a.file) {
+			stored, err := openStored(a.file)
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("opening report: %v", err), o.close())
+			}
+			o.stored = append(o.stored, stored)
+			w = stored
+		} else if a.file != "" {
 			file, err := os.Create(a.file)
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("opening report: %v", err), o.close())
@@ -105,6 +115,9 @@ func (o *outputs) finish(r *report.Report) error {
 	for _, sink := range o.sinks {
 		errs = append(errs, sink.Finish(r))
 	}
+	for _, stored := range o.stored {
+		errs = append(errs, stored.upload(time.Sleep))
+	}
 	errs = append(errs, o.close())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("writing report: %v", err)
@@ -113,9 +126,12 @@ func (o *outputs) finish(r *report.Report) error {
 }
 
 func (o *outputs) close() error {
-	errs := make([]error, 0, len(o.files))
+	errs := make([]error, 0, len(o.files)+len(o.stored))
 	for _, file := range o.files {
 		errs = append(errs, file.Close())
+	}
+	for _, stored := range o.stored {
+		errs = append(errs, stored.bucket.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -4,6 +4,7 @@
 package replaycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,15 +14,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/objects"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
 // stdinArg is the argument that stands for standard input.
 const stdinArg = "-"
 
-// inputs returns what arguments stand for: see expand.
-func inputs(args []string, stdin io.Reader, note func(error)) ([]source.Input, error) {
-	names, err := expand(args, note)
+// inputs returns what arguments stand for: see expand, and inStore for those that
+// are in an object store. What is there is read as long as ctx lasts.
+func (s *selection) inputs(ctx context.Context, args []string, stdin io.Reader, note func(error)) ([]source.Input, error) {
+	stored, local := partition(args, objects.IsURL)
+	names, err := expand(local, note)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +35,32 @@ func inputs(args []string, stdin io.Reader, note func(error)) ([]source.Input, e
 			return nil, err
 		}
 	}
+	taken := make(map[string]bool)
+	for _, url := range stored {
+		found, err := s.inStore(ctx, url)
+		if err != nil {
+			return nil, err
+		}
+		for _, input := range found {
+			if !taken[input.Name] {
+				taken[input.Name] = true
+				all = append(all, input)
+			}
+		}
+	}
 	return all, nil
+}
+
+// partition returns the texts of which is holds, and the others.
+func partition(texts []string, is func(string) bool) (yes, no []string) {
+	for _, text := range texts {
+		if is(text) {
+			yes = append(yes, text)
+		} else {
+			no = append(no, text)
+		}
+	}
+	return yes, no
 }
 
 // input returns what a name stands for. What is no regular file, such as a pipe,

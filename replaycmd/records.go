@@ -35,16 +35,15 @@ func (s *selection) open(ctx context.Context, args []string, stdin io.Reader, lo
 		}
 		return &records{Source: u, url: u, stop: func() {}}, nil
 	}
-	files, err := inputs(args, stdin, note)
+	ctx, stop := context.WithCancel(ctx)
+	files, err := s.inputs(ctx, args, stdin, note)
+	if err == nil && loop {
+		err = checkLoop(files)
+	}
 	if err != nil {
+		stop()
 		return nil, err
 	}
-	if loop {
-		if err := checkLoop(files); err != nil {
-			return nil, err
-		}
-	}
-	ctx, stop := context.WithCancel(ctx)
 	r := &records{stop: stop, files: files}
 	begin := func() (source.Source, error) {
 		merge, err := source.Open(ctx, files, note)

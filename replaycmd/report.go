@@ -4,17 +4,20 @@
 package replaycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/objects"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 )
 
@@ -29,7 +32,7 @@ type redrawing struct {
 func reportCommand() *cobra.Command {
 	p := new(redrawing)
 	cmd := &cobra.Command{
-		Use:   "report [flags] <report.json>...|-",
+		Use:   "report [flags] <report.json|s3://...>...|-",
 		Short: "Draws and judges the report of a run again, or adds up its shards",
 		Long: `
 Reads the report of a run that --report json has written, and writes it in any
@@ -44,7 +47,8 @@ may be about an earlier run as well, like 'p99<1.1x baseline'. The exit status
 is that of the run: 0, 3 if it was incomplete, 4 if a condition does not hold,
 and 1 if the report cannot be read.
 
-A report named like a command of replay is ./NAME.
+The URL of an object store like s3://bucket/reports/ stands for all reports
+below it. A report named like a command of replay is ./NAME.
 
 ` + docs,
 		Example: `  caddy replay report run.json --report html=run.html
@@ -74,8 +78,20 @@ func defineReports(flags *pflag.FlagSet, forms string, reports *[]output, condit
 // maxReport bounds a report that is read, in bytes.
 const maxReport = 512 << 20
 
-// readReport reads the report in a file.
+// readReport reads the report in a file, or an object store.
 func readReport(name string) (*report.Report, error) {
+	if objects.IsURL(name) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		bucket, found, err := objectsAt(ctx, name, isReportName)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(found) != 1:
+			return nil, fmt.Errorf("'%s' has %d reports: expected the name of one", withoutOptions(name), len(found))
+		}
+		return readStored(ctx, bucket, found[0])
+	}
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -84,19 +100,53 @@ func readReport(name string) (*report.Report, error) {
 	return readReportFrom(name, file)
 }
 
+func isReportName(name string) bool { return strings.HasSuffix(name, ".json") }
+
+func readStored(ctx context.Context, bucket *objects.Bucket, object objects.Object) (*report.Report, error) {
+	content := bucket.Reader(ctx, object.Key, object.Size)
+	defer content.Close()
+	return readReportFrom(object.Name, content)
+}
+
+// readStoredReports reads all reports that the URL of an object store stands for.
+func readStoredReports(ctx context.Context, url string) (all []*report.Report, names []string, err error) {
+	bucket, found, err := objectsAt(ctx, url, isReportName)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(found) == 0 {
+		return nil, nil, fmt.Errorf("'%s' has no report: expected objects named *.json", withoutOptions(url))
+	}
+	for _, object := range found {
+		r, err := readStored(ctx, bucket, object)
+		if err != nil {
+			return nil, nil, err
+		}
+		all, names = append(all, r), append(names, object.Name)
+	}
+	return all, names, nil
+}
+
 // readReports reads one report, or those of all shards of a run, which become one.
-func readReports(names []string, stdin io.Reader) (*report.Report, error) {
-	all := make([]*report.Report, len(names))
-	for i, name := range names {
-		var err error
-		if name == stdinArg {
-			all[i], err = readReportFrom("standard input", stdin)
-		} else {
-			all[i], err = readReport(name)
+func readReports(ctx context.Context, args []string, stdin io.Reader) (*report.Report, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all []*report.Report
+	var names []string
+	for _, arg := range args {
+		read, from, err := []*report.Report{nil}, []string{arg}, error(nil)
+		switch {
+		case objects.IsURL(arg):
+			read, from, err = readStoredReports(ctx, arg)
+		case arg == stdinArg:
+			read[0], err = readReportFrom("standard input", stdin)
+		default:
+			read[0], err = readReport(arg)
 		}
 		if err != nil {
 			return nil, err
 		}
+		all, names = append(all, read...), append(names, from...)
 	}
 	if len(all) == 1 && all[0].Shard == nil {
 		return all[0], nil
@@ -156,7 +206,7 @@ func (p *redrawing) run(cmd *cobra.Command, args []string) (int, error) {
 			return exitNotStarted, fmt.Errorf("--report %s needs the seconds of a run: expected another form", o.form.Name)
 		}
 	}
-	r, err := readReports(args, cmd.InOrStdin())
+	r, err := readReports(cmd.Context(), args, cmd.InOrStdin())
 	if err != nil {
 		return exitNotStarted, err
 	}

@@ -28,6 +28,7 @@ type Options = recorder.Options
 //		rotate_size  <size>
 //		rotate_every <duration>
 //		keep         <number> | <duration> | <size>
+//		store        <url>
 //		flush_every  <duration>
 //		max_body     <size>
 //		memory       <size>
@@ -61,6 +62,7 @@ func ParseOption(d *caddyfile.Dispenser) (*Options, error) {
 		"rotate_size":       words.Value(&o.RotateSize, words.Positive(units.ParseSize)),
 		"rotate_every":      words.Value(&o.RotateEvery, words.Positive(parseDuration)),
 		"keep":              words.List(&o.Keep, recorder.ParseKeep),
+		"store":             words.Value(&o.Store, parseStore),
 		"flush_every":       words.Value(&o.FlushEvery, words.Positive(parseDuration)),
 		"max_body":          words.Value(&o.MaxBody, parseMaxBody),
 		"memory":            words.Value(&o.Memory, words.Positive(units.ParseSize)),

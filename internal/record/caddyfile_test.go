@@ -96,7 +96,7 @@ func TestBadOptionsAreRefusedWithTheirLine(t *testing.T) {
 		"compression":          "wrong argument count",
 		"compression gzip":     "parsing compression: 'gzip' is not a compression",
 		"prefix a/b":           "parsing prefix: 'a/b' cannot start a file name",
-		"rotate 1h":            "unrecognized record option 'rotate': expected one of compression, flush_every, keep, max_body, memory, mode, on_overflow, original_uri, prefix, redact, redact_hash, redact_json, redact_json_hash, redact_key, redact_query, redact_query_hash, rotate_every, rotate_size, at Testfile:2",
+		"rotate 1h":            "unrecognized record option 'rotate': expected one of compression, flush_every, keep, max_body, memory, mode, on_overflow, original_uri, prefix, redact, redact_hash, redact_json, redact_json_hash, redact_key, redact_query, redact_query_hash, rotate_every, rotate_size, store, at Testfile:2",
 		"mode 0600\nmode 0600": "mode already specified",
 	} {
 		if _, err := parse("a", block); err == nil || !strings.Contains(err.Error(), want) {

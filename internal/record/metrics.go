@@ -5,6 +5,7 @@ package record
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,9 +20,9 @@ import (
 // family are the metrics of recorders under one name: those of blackholes, or
 // of all other handlers.
 type family struct {
-	records, files, dropped, bytes, errors *prometheus.CounterVec
-	waiting, lag                           *prometheus.Desc
-	labels                                 []string // of every metric
+	records, files, dropped, bytes, errors, uploads *prometheus.CounterVec
+	waiting, lag, pending                           *prometheus.Desc
+	labels                                          []string // of every metric
 }
 
 var (
@@ -43,6 +44,8 @@ func newFamily(subsystem string, labels ...string) *family {
 		dropped: counter("dropped_total", "Requests that were to be recorded and are not.", "reason"),
 		bytes:   counter("bytes_total", "Bytes of records: raw, and as they are on disk.", "kind"),
 		errors:  counter("errors_total", "Operations on the directory that failed.", "operation"),
+		uploads: counter("uploads_total", "Files on their way to the object store: those that are there, tries that failed, files that keep let go before.", "result"),
+		pending: gauge("upload_pending_bytes", "Size on disk of the finished files that wait for the object store."),
 		waiting: gauge("waiting_bytes", "Memory of records that are being received or wait for the disk."),
 		lag:     gauge("lag_seconds", "Time for which the oldest record has been waiting for the disk."),
 		labels:  labels,
@@ -71,6 +74,7 @@ func (o owner) labels() []string {
 func (f *family) Describe(descs chan<- *prometheus.Desc) {
 	descs <- f.waiting
 	descs <- f.lag
+	descs <- f.pending
 }
 
 // Collect sends the values by owner when metrics are gathered: of two recorders
@@ -79,10 +83,14 @@ func (f *family) Describe(descs chan<- *prometheus.Desc) {
 func (f *family) Collect(out chan<- prometheus.Metric) {
 	waiting := make(map[owner]int64)
 	lag := make(map[owner]time.Duration)
+	pending := make(map[owner]int64)
 	recorders.Range(func(_, value any) bool {
 		if s := value.(*Recorder); s.owner.family() == f {
 			waiting[s.owner] += s.Waiting()
 			lag[s.owner] = max(lag[s.owner], s.Lag())
+			if s.uploads != nil { // two of one directory have the same files
+				pending[s.owner] = max(pending[s.owner], s.uploads.pendingBytes())
+			}
 		}
 		return true
 	})
@@ -90,20 +98,24 @@ func (f *family) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(f.waiting, prometheus.GaugeValue, float64(waiting[o]), o.labels()...)
 		out <- prometheus.MustNewConstMetric(f.lag, prometheus.GaugeValue, lag[o].Seconds(), o.labels()...)
 	}
+	for o := range pending {
+		out <- prometheus.MustNewConstMetric(f.pending, prometheus.GaugeValue, float64(pending[o]), o.labels()...)
+	}
 }
 
 // observer turns what happens in a recorder into metrics and log entries.
 type observer struct {
 	records, files, raw, disk prometheus.Counter
-	dropped, errors           *prometheus.CounterVec     // by reason, by operation
+	dropped, errors, uploads  *prometheus.CounterVec     // by reason, by operation, by result
 	logger                    atomic.Pointer[zap.Logger] // of the configuration that runs
+	sender                    *uploads                   // nil: files stay here
 }
 
 // observe registers the metrics with a configuration and returns an observer
 // that counts for an owner.
 func observe(registry *prometheus.Registry, of owner, logger *zap.Logger) (*observer, error) {
 	f := of.family()
-	if err := metrics.Register(registry, f.records, f.files, f.dropped, f.bytes, f.errors, f); err != nil {
+	if err := metrics.Register(registry, f.records, f.files, f.dropped, f.bytes, f.errors, f.uploads, f); err != nil {
 		return nil, err
 	}
 	label := make(prometheus.Labels)
@@ -118,6 +130,7 @@ func observe(registry *prometheus.Registry, of owner, logger *zap.Logger) (*obse
 		disk:    bytes.WithLabelValues("disk"),
 		dropped: f.dropped.MustCurryWith(label),
 		errors:  f.errors.MustCurryWith(label),
+		uploads: f.uploads.MustCurryWith(label),
 	}
 	o.logger.Store(logger)
 	// An alert on the rise of a counter that is not there would miss the first.
@@ -153,15 +166,46 @@ func (o *observer) Finished(path string, size int64) {
 	if c := o.logger.Load().Check(zapcore.DebugLevel, "finished recording"); c != nil {
 		c.Write(zap.String("file", path), zap.Int64("size", size))
 	}
+	if o.sender != nil {
+		o.sender.add(path, size)
+	}
 }
 
 // Adopted logs a file that an earlier process left behind.
 func (o *observer) Adopted(path string, lost int64) {
 	o.logger.Load().Info("finished recording that was left behind", zap.String("file", path), zap.Int64("bytes_cut_off", lost))
+	if o.sender != nil {
+		o.sender.wakeUp()
+	}
+}
+
+// sendsTo has whole files sent to a store.
+func (o *observer) sendsTo(u *uploads) {
+	o.sender = u
+	for _, result := range results {
+		o.uploads.WithLabelValues(result)
+	}
+}
+
+// uploaded counts a file that the store has, and logs it for debugging.
+func (o *observer) uploaded(path string, size int64, result string) {
+	o.uploads.WithLabelValues(result).Inc()
+	if c := o.logger.Load().Check(zapcore.DebugLevel, "uploaded recording"); c != nil {
+		c.Write(zap.String("file", path), zap.Int64("size", size), zap.String("result", result))
+	}
+}
+
+// lost counts and logs a file that is neither here nor in the store.
+func (o *observer) lost(path string, size int64) {
+	o.uploads.WithLabelValues(resultLost).Inc()
+	o.logger.Load().Error("recording is lost: keep let it go before the store had it", zap.String("file", path), zap.Int64("size", size))
 }
 
 // Deleted logs a file that is gone.
 func (o *observer) Deleted(path string, size int64, why string) {
+	if o.sender != nil && strings.HasPrefix(why, "keep ") {
+		o.sender.deleted(path, size)
+	}
 	o.logger.Load().Info("deleted recording", zap.String("file", path), zap.Int64("size", size), zap.String("reason", why))
 }
 

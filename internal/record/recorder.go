@@ -18,6 +18,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/lifecycle"
+	"github.com/caddy-rehearsal/rehearsal/internal/objects"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
 )
 
@@ -34,6 +35,7 @@ type Recorder struct {
 	owner    owner
 	key      string
 	observer *observer
+	uploads  *uploads // nil: files stay here
 }
 
 // Open returns the recorder that a handler has by its directive, its name and
@@ -54,12 +56,16 @@ func Open(ctx caddy.Context, handler, name string, options *Options) (*Recorder,
 	if err := resolved.Check(); err != nil {
 		return nil, err
 	}
+	address, err := storeOf(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
 	logger := ctx.Logger().With(zap.String(handler, name))
 	observer, err := observe(ctx.GetMetricsRegistry(), owner{handler, name}, logger)
 	if err != nil {
 		return nil, err
 	}
-	r, err := acquire(owner{handler, name}, resolved, observer)
+	r, err := acquire(owner{handler, name}, resolved, observer, address)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +76,20 @@ func Open(ctx caddy.Context, handler, name string, options *Options) (*Recorder,
 	return r, nil
 }
 
-// acquire returns the recorder of an owner and options, made if there is none.
-func acquire(of owner, options recorder.Options, observer *observer) (*Recorder, error) {
+// acquire returns the recorder of an owner and options, made if there is none,
+// whose files go to a store unless the address is nil.
+func acquire(of owner, options recorder.Options, observer *observer, store *objects.Address) (*Recorder, error) {
 	key := fmt.Sprintf("%q %+v", of, options)
+	if store != nil {
+		key += " " + store.Key()
+	}
 	value, _, err := recorders.LoadOrNew(key, func() (caddy.Destructor, error) {
-		return &Recorder{Recorder: recorder.New(options, observer), owner: of, key: key, observer: observer}, nil
+		r := &Recorder{Recorder: recorder.New(options, observer), owner: of, key: key, observer: observer}
+		if store != nil {
+			r.uploads = newUploads(store, &options, observer)
+			observer.sendsTo(r.uploads)
+		}
+		return r, nil
 	})
 	if err != nil {
 		return nil, err
@@ -111,7 +126,10 @@ func (r *Recorder) end(exiting bool) {
 	if exiting {
 		go r.Close()
 	} else {
-		r.Close()
+		r.Recorder.Close()
+		if r.uploads != nil { // which nobody waits for
+			go r.uploads.end()
+		}
 	}
 	released.Lock()
 	defer released.Unlock()
@@ -119,6 +137,15 @@ func (r *Recorder) end(exiting bool) {
 	recent := max(0, len(released.recorders)-maxReleased)
 	older := slices.DeleteFunc(released.recorders[:recent], func(r *Recorder) bool { return !r.Running() })
 	released.recorders = append(older, released.recorders[recent:]...)
+}
+
+// Close has everything written and the file finished, and sent where a store has
+// it. It waits for neither disk nor store for long.
+func (r *Recorder) Close() {
+	r.Recorder.Close()
+	if r.uploads != nil {
+		r.uploads.end()
+	}
 }
 
 func init() { lifecycle.Finish(closeReleased) }
@@ -143,6 +170,9 @@ func (r *Recorder) follow(ctx caddy.Context, logger *zap.Logger) error {
 	if err := lifecycle.OnStart(ctx, func() {
 		r.observer.logger.Store(logger)
 		r.Start()
+		if r.uploads != nil {
+			r.uploads.start()
+		}
 		hintAtDroppedFields(ctx, logger)
 	}); err != nil {
 		return err

@@ -37,7 +37,7 @@ func newObserver(t *testing.T, handler string) (*observer, owner, *prometheus.Re
 func open(t *testing.T, handler, dir string) (*Recorder, *prometheus.Registry) {
 	t.Helper()
 	observer, of, registry := newObserver(t, handler)
-	r, err := acquire(of, Options{Dir: dir}.WithDefaults(), observer)
+	r, err := acquire(of, Options{Dir: dir}.WithDefaults(), observer, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

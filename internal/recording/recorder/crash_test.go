@@ -299,7 +299,7 @@ func FuzzWholePart(f *testing.F) {
 	f.Add(append([]byte(frame.Header), l.blocks...), true)
 	f.Fuzz(func(t *testing.T, content []byte, compressed bool) {
 		kept, err := wholePart(bytes.NewReader(content), compressed)
-		if err != nil && !errors.Is(err, errStrange) || kept.Disk > int64(len(content)) {
+		if err != nil && !errors.Is(err, ErrStrange) || kept.Disk > int64(len(content)) {
 			t.Fatalf("got %d of %d bytes, error %v", kept.Disk, len(content), err)
 		}
 		again, err := wholePart(bytes.NewReader(content[:kept.Disk]), compressed)

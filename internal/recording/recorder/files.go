@@ -26,10 +26,10 @@ type files struct {
 	strange  map[string]bool // files that have a name of ours and are no recordings
 }
 
-var (
-	errGone    = errors.New("the file that was being written was moved or deleted")
-	errStrange = errors.New("is not a recording, and left as it is")
-)
+var errGone = errors.New("the file that was being written was moved or deleted")
+
+// ErrStrange is the error of a file that has the name of a recording and is none.
+var ErrStrange = errors.New("is not a recording, and left as it is")
 
 // append writes the blocks of a batch, and returns how many bytes they take on
 // disk. If a file does not take them, another is tried.
@@ -150,7 +150,7 @@ func (f *files) adopt(path string) {
 	found, err := repair(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-	case errors.Is(err, errStrange):
+	case errors.Is(err, ErrStrange):
 		f.strange[path] = true
 		f.troubles.failed(AdoptFile, err, "", 0)
 	case err != nil:
@@ -162,23 +162,16 @@ func (f *files) adopt(path string) {
 	}
 }
 
-// stored is a whole file in the directory.
-type stored struct {
-	name     string
-	size     int64
-	modified time.Time
-}
-
 // outdated returns the files that a rule lets go, of files sorted from the
 // newest to the oldest. The newest stays within any number and any size.
-func (k Keep) outdated(files []stored, now time.Time) []stored {
+func (k Keep) outdated(files []Stored, now time.Time) []Stored {
 	var total int64
 	for i, file := range files {
-		total += file.size
+		total += file.Size
 		switch {
 		case k.files > 0 && i >= k.files,
 			k.bytes > 0 && total > k.bytes && i > 0,
-			k.age > 0 && now.Sub(file.modified) > k.age:
+			k.age > 0 && now.Sub(file.Modified) > k.age:
 			return files[i:]
 		}
 	}
@@ -205,49 +198,67 @@ func (f *files) clean(now time.Time) {
 }
 
 // delete deletes a file if it is a recording.
-func (f *files) delete(file stored, why string) {
-	path := filepath.Join(f.options.Dir, file.name)
-	err := checkRecording(path)
+func (f *files) delete(file Stored, why string) {
+	path := filepath.Join(f.options.Dir, file.Name)
+	err := CheckRecording(path)
 	if err == nil {
 		err = os.Remove(path)
 	}
 	switch {
 	case err == nil:
-		f.troubles.observer.Deleted(path, file.size, why)
+		f.troubles.observer.Deleted(path, file.Size, why)
 	case errors.Is(err, os.ErrNotExist):
 	default:
-		f.strange[path] = errors.Is(err, errStrange)
+		f.strange[path] = errors.Is(err, ErrStrange)
 		f.troubles.failed(DeleteFile, err, "", 0)
 	}
 }
 
-// checkRecording returns an error if a file does not begin like a recording, or
+// CheckRecording returns an error if a file does not begin like a recording, or
 // one that is damaged.
-func checkRecording(path string) error {
+func CheckRecording(path string) error {
 	file, err := recording.OpenFile(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	if _, err := file.Next(); errors.Is(err, recording.ErrNotRecording) {
-		return fmt.Errorf("%s %w", path, errStrange)
+		return fmt.Errorf("%s %w", path, ErrStrange)
 	}
 	return nil
 }
 
 // stored returns the whole files of the directory, the newest first.
-func (f *files) stored() ([]stored, error) {
-	entries, err := os.ReadDir(f.options.Dir)
+func (f *files) stored() ([]Stored, error) {
+	there, err := Whole(f.options.Dir, f.options.Prefix)
+	there = slices.DeleteFunc(there, func(file Stored) bool { return f.strange[filepath.Join(f.options.Dir, file.Name)] })
+	slices.Reverse(there)
+	return there, err
+}
+
+// Stored is a whole file in a directory.
+type Stored struct {
+	Name     string
+	Size     int64 // in bytes
+	Modified time.Time
+}
+
+// Whole returns the files in a directory that have names of whole recordings of
+// the prefix, the oldest first.
+func Whole(dir, prefix string) ([]Stored, error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	var there []stored
+	var there []Stored
 	for _, entry := range entries {
-		info, err := entry.Info()
-		if err == nil && info.Mode().IsRegular() && isWhole(f.options.Prefix, entry.Name()) && !f.strange[filepath.Join(f.options.Dir, entry.Name())] {
-			there = append(there, stored{name: entry.Name(), size: info.Size(), modified: info.ModTime()})
+		if !isWhole(prefix, entry.Name()) {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			there = append(there, Stored{Name: entry.Name(), Size: info.Size(), Modified: info.ModTime()})
 		}
 	}
-	slices.SortFunc(there, func(a, b stored) int { return strings.Compare(b.name, a.name) })
+	slices.SortFunc(there, func(a, b Stored) int { return strings.Compare(a.Name, b.Name) })
 	return there, nil
 }

@@ -5,6 +5,7 @@ package recorder
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,6 +49,15 @@ type Options struct {
 	// stays if all the rules let it. They hold for every recording of the prefix
 	// in the directory. Default: every file stays.
 	Keep []Keep `json:"keep,omitempty"`
+
+	// The object store to which finished files go; here they stay until it has
+	// confirmed them. Stores are modules that a Caddy is built with: `s3`, or
+	// others. Default: files stay here.
+	Store json.RawMessage `json:"store,omitempty" caddy:"namespace=rehearsal.stores inline_key=scheme"`
+
+	// Below which folder of the store the files are kept, for a handler that has
+	// several recordings of one store.
+	StoreFolder string `json:"-"`
 
 	// How long a record may be in memory only, and so be lost if the process is
 	// killed. Default: `1s`.

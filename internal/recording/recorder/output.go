@@ -28,18 +28,24 @@ func fileName(o *Options, now time.Time) string {
 	return fmt.Sprintf("%s_%s_%06d-%08x%s", o.Prefix, now.Format("20060102T150405Z"), now.Nanosecond()/1000, rand.Uint32(), o.Compression.extension())
 }
 
-// ownName is the form of the names that fileName returns, past the prefix.
-var ownName = regexp.MustCompile(`^_(\d{8}T\d{6}Z)_\d{6}-[0-9a-f]{8}\.fbf(\.lz4)?$`)
+// ownName is the form of the names that fileName returns.
+var ownName = regexp.MustCompile(`^(.+)_(\d{8}T\d{6}Z_\d{6})-[0-9a-f]{8}\.fbf(\.lz4)?$`)
+
+// ParseName returns the prefix that the name of a whole recording has, and when
+// the file was begun; ok is false for any other name.
+func ParseName(name string) (prefix string, begun time.Time, ok bool) {
+	match := ownName.FindStringSubmatch(name)
+	if match == nil {
+		return "", time.Time{}, false
+	}
+	begun, err := time.Parse("20060102T150405.000000", strings.Replace(match[2], "Z_", ".", 1))
+	return match[1], begun, err == nil
+}
 
 // isWhole reports whether a whole recording of the prefix has such a name.
 func isWhole(prefix, name string) bool {
-	rest, ok := strings.CutPrefix(name, prefix)
-	match := ownName.FindStringSubmatch(rest)
-	if !ok || match == nil {
-		return false
-	}
-	_, err := time.Parse("20060102T150405Z", match[1])
-	return err == nil
+	own, _, ok := ParseName(name)
+	return ok && own == prefix
 }
 
 // isOpen reports whether a recording that is being written, or was when its

@@ -28,7 +28,7 @@ type repaired struct {
 // repair finishes a file that a crash left behind: it keeps all that was written
 // whole, writes the end and gives the file its name, or removes it if nothing
 // is in it. It leaves alone what a living recorder writes, which is no error,
-// and what is no recording, which is errStrange.
+// and what is no recording, which is ErrStrange.
 func repair(path string) (repaired, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -45,7 +45,7 @@ func repair(path string) (repaired, error) {
 	whole := strings.TrimSuffix(path, openExtension)
 	kept, err := wholePart(io.NewSectionReader(file, 0, math.MaxInt64), strings.HasSuffix(whole, lz4Extension))
 	if err != nil {
-		if errors.Is(err, errStrange) {
+		if errors.Is(err, ErrStrange) {
 			err = fmt.Errorf("%s %w", path, err)
 		}
 		return repaired{}, err
@@ -90,7 +90,7 @@ func wholePart(file io.Reader, compressed bool) (frame.Mark, error) {
 	case err != nil && !errors.Is(err, io.EOF):
 		return frame.Mark{}, err
 	case compressed && !frame.Is(start), !compressed && len(start) == 4 && frame.Is(start):
-		return frame.Mark{}, errStrange // also frames under the name of a plain file
+		return frame.Mark{}, ErrStrange // also frames under the name of a plain file
 	}
 	var kept frame.Mark
 	var ahead []frame.Mark // blocks that were read, of which records are not yet
@@ -116,7 +116,7 @@ func wholePart(file io.Reader, compressed bool) (frame.Mark, error) {
 	case errors.As(err, new(*fs.PathError)): // the disk, not what is on it
 		return frame.Mark{}, err
 	case errors.Is(err, recording.ErrNotRecording):
-		return frame.Mark{}, errStrange
+		return frame.Mark{}, ErrStrange
 	}
 	if kept.Raw == 0 && compressed {
 		return frame.Mark{}, nil // an empty frame is worth nothing

@@ -91,13 +91,13 @@ func (f *Filter) meets(r *recording.Request) bool {
 		return false
 	}
 	switch {
-	case r.TimeNS == 0 && (f.Since.given() || f.Until.given()):
+	case r.TimeNS == 0 && (f.Since.Given() || f.Until.Given()):
 		f.untimed++
 		return false
 	case len(f.Methods) > 0 && !slices.ContainsFunc(f.Methods, func(m string) bool { return m == string(r.Method) }),
 		len(f.Paths) > 0 && !slices.ContainsFunc(f.Paths, func(g Glob) bool { return g.match(path(r.URI)) }),
-		f.Since.given() && r.TimeNS < f.Since.after(f.began),
-		f.Until.given() && r.TimeNS >= f.Until.after(f.began):
+		f.Since.Given() && r.TimeNS < f.Since.after(f.began),
+		f.Until.Given() && r.TimeNS >= f.Until.after(f.began):
 		return false
 	}
 	f.met++
@@ -195,7 +195,17 @@ func ParseMoment(text string) (Moment, error) {
 	return Moment{}, fmt.Errorf("'%s' is not a time: expected one like 2026-11-30T14:35:00Z, or a duration since the first record like 90s", text)
 }
 
-func (m Moment) given() bool { return m.set }
+// Given reports whether there is a moment.
+func (m Moment) Given() bool { return m.set }
+
+// Fixed returns the time in nanoseconds since 1970, unless it depends on the first
+// record or there is none.
+func (m Moment) Fixed() (ns int64, ok bool) {
+	if m.at.IsZero() {
+		return 0, false
+	}
+	return m.at.UnixNano(), true
+}
 
 // after returns the moment in nanoseconds since 1970.
 func (m Moment) after(began int64) int64 {

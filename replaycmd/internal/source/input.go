@@ -18,6 +18,9 @@ type Input struct {
 	Name string
 	// Size is how many bytes it has, 0 if that is not known.
 	Size int64
+	// Begins is about when its first record is, in nanoseconds since 1970, if that
+	// is known before it is opened; else 0, and its beginning is looked at.
+	Begins int64
 	// Stream means that it can be opened only once and that its reads may wait,
 	// as those of a pipe do.
 	Stream bool

@@ -65,6 +65,11 @@ func Open(ctx context.Context, inputs []Input, notes func(error)) (*Merge, error
 			m.waiting = append(m.waiting, &file{Input: input, order: order})
 			continue
 		}
+		if input.Begins != 0 {
+			m.waiting = append(m.waiting, &file{Input: input, order: order, first: input.Begins})
+			m.size += input.Size
+			continue
+		}
 		f, err := scan(input, order, notes)
 		switch problem, damaged := errors.AsType[*UnreadableError](err); {
 		case errors.Is(err, recording.ErrNotRecording):

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,9 +39,9 @@ func openSaving(ctx caddy.Context, tee string, shadows []string, o *Options) (*s
 	}
 	s := new(saving)
 	for i, shadow := range shadows {
-		dir, name := o.Save.Dir, tee
+		dir, name, folder := o.Save.Dir, tee, ""
 		if len(shadows) > 1 {
-			folder := fileName(shadow)
+			folder = fileName(shadow)
 			if slices.ContainsFunc(shadows[:i], func(other string) bool { return fileName(other) == folder }) {
 				folder = fmt.Sprintf("%s_%d", folder, i+1)
 			}
@@ -53,6 +54,7 @@ func openSaving(ctx caddy.Context, tee string, shadows []string, o *Options) (*s
 			options := *o.Save
 			options.OnOverflow = recorder.Drop
 			options.Dir = filepath.Join(dir, side.name)
+			options.StoreFolder = path.Join(folder, side.name)
 			options.Redact = slices.Concat(options.Redact, o.Redact)
 			r, err := record.Open(ctx, "tee", name+"/"+side.name, &options)
 			if err != nil {
