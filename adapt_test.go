@@ -81,15 +81,16 @@ func readGoldens(t *testing.T) map[string]string {
 // is unknown, and looks for each in a Caddyfile that is adapted to JSON.
 func TestEveryOptionHasAGolden(t *testing.T) {
 	blocks := map[string]string{
-		"simulator": "simulator {\n%\n}",
-		"route":     "simulator {\nroute /a {\n%\n}\n}",
-		"stage":     "simulator {\nstage 0s 200 {\n%\n}\n}",
-		"outcome":   "simulator {\nstage 0s {\noutcome 200 {\n%\n}\n}\n}",
-		"tee":       "tee http://127.0.0.1:1 {\n%\n}",
-		"blackhole": "blackhole {\n%\n}",
-		"record":    "blackhole {\nrecord recordings {\n%\n}\n}",
-		"on_miss":   "simulator {\non_miss http://127.0.0.1:1 {\n%\n}\n}",
-		"compare":   "tee http://127.0.0.1:1 {\ncompare {\n%\n}\n}",
+		"simulator":      "simulator {\n%\n}",
+		"route":          "simulator {\nroute /a {\n%\n}\n}",
+		"stage":          "simulator {\nstage 0s 200 {\n%\n}\n}",
+		"outcome":        "simulator {\nstage 0s {\noutcome 200 {\n%\n}\n}\n}",
+		"tee":            "tee http://127.0.0.1:1 {\n%\n}",
+		"blackhole":      "blackhole {\n%\n}",
+		"record":         "blackhole {\nrecord recordings {\n%\n}\n}",
+		"on_miss":        "simulator {\non_miss http://127.0.0.1:1 {\n%\n}\n}",
+		"mappings_admin": "simulator {\nmappings_admin {\n%\n}\n}",
+		"compare":        "tee http://127.0.0.1:1 {\ncompare {\n%\n}\n}",
 	}
 	good := make(map[string]string) // the blocks of each name in all goldens
 	for _, golden := range readGoldens(t) {

@@ -90,6 +90,8 @@ func nextName(state map[string]any) string {
 //	    name           <name>
 //	    on_miss        <upstream> { record <dir> { ... } }
 //	    admin          [<prefix>]
+//	    unsupported    fail|skip
+//	    mappings_admin [<prefix>] { ... }
 //	    express
 //	}
 //
@@ -113,7 +115,10 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"name":     words.Value(&h.Name, words.Plain),
 		"admin":    h.parseAdmin,
 		"on_miss":  h.parseOnMiss,
-		"express":  words.On(&h.Express),
+
+		"unsupported":    words.Value(&h.Unsupported, parseUnsupported),
+		"mappings_admin": h.parseMappingsAdmin,
+		"express":        words.On(&h.Express),
 	}
 	inline := false
 	for option, read := range recipeOptions(&all) {

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 	"github.com/caddy-rehearsal/rehearsal/simulator/internal/livepage"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/stubs"
 )
 
 func init() {
@@ -66,6 +66,16 @@ type Handler struct {
 	// mappings have their body files. Default: the working directory.
 	MappingsRoot string `json:"mappings_root,omitempty"`
 
+	// What becomes of mappings that cannot be served: `fail` refuses the whole
+	// configuration and names all of them, `skip` leaves them out and logs each.
+	// Default: `fail`.
+	Unsupported string `json:"unsupported,omitempty"`
+
+	// WireMock's own admin API. Who can reach it can change what is answered, read
+	// requests that others have sent, write files into the folder of the mappings,
+	// and have the server send requests to any URL. Default: there is no such API.
+	MappingsAdmin *MappingsAdmin `json:"mappings_admin,omitempty"`
+
 	// Where requests go for which there is neither a recipe nor a mapping: what
 	// the upstream responds is what the client gets. Default: they are answered
 	// with 406, or 404 if there are mappings.
@@ -95,7 +105,8 @@ type Handler struct {
 	logger   *zap.Logger
 	pool     *express.Pool // nil: no connection is taken over
 	scenario *scenario.Scenario
-	mappings *mappings
+	mappings *stubs.Stubs // nil: there are none
+	proxies  proxies
 	missed   *missed // nil: what nothing takes is answered here
 	page     *livepage.Page
 	named    *atomic.Bool // only requests for certain hosts come here
@@ -120,6 +131,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := checkAdmin(h.Admin); err != nil {
 		return fmt.Errorf("admin: %v", err)
 	}
+	if err := h.checkMappingsAdmin(); err != nil {
+		return fmt.Errorf("mappings_admin: %v", err)
+	}
 	if err := recipe.CheckSeed(h.Seed); err != nil {
 		return fmt.Errorf("seed: %v", err)
 	}
@@ -127,14 +141,20 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	stubs, err := h.loadMappings()
+	mappings, err := h.loadMappings()
 	if err != nil {
 		return err
 	}
-	if err := h.acquire(ctx, recipes); err != nil {
+	id, err := h.acquire(ctx, recipes)
+	if err != nil {
 		return err
 	}
-	h.mappings = newMappings(stubs, h.scenario, h.Seed)
+	if err := h.acquireStubs(mappings, id); err != nil {
+		return err
+	}
+	if err := h.provisionProxies(ctx); err != nil {
+		return err
+	}
 	if h.OnMiss != nil {
 		if err := h.provisionOnMiss(ctx); err != nil {
 			return fmt.Errorf("on_miss: %w", err)
@@ -153,7 +173,6 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 // it. Requests that are in hand are answered all the same.
 func (h *Handler) Cleanup() (err error) {
 	h.pool.Close()
-	h.mappings.release()
 	for _, hold := range h.held {
 		_, e := hold.pool.Delete(hold.key)
 		err = errors.Join(err, e)
@@ -162,10 +181,13 @@ func (h *Handler) Cleanup() (err error) {
 	return err
 }
 
-// ServeHTTP answers a request, or serves the recipe API.
+// ServeHTTP answers a request, or serves an API.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	if path, ok := h.apiPath(r.URL.Path); ok {
 		return h.serveAPI(w, r, path)
+	}
+	if path, ok := below(r.URL.Path, h.MappingsAdmin.prefix()); ok {
+		return h.serveMappingsAdmin(w, r, path)
 	}
 	if h.pool.TakeOver(w, r) {
 		return nil
@@ -175,13 +197,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 
 // apiPath reports whether a path is one of the recipe API, and returns what follows
 // the API's prefix in it.
-func (h *Handler) apiPath(path string) (below string, ok bool) {
-	if h.Admin == "" {
-		return "", false
-	}
-	below, ok = strings.CutPrefix(path, h.Admin)
-	return below, ok && (below == "" || below[0] == '/')
-}
+func (h *Handler) apiPath(path string) (rest string, ok bool) { return below(path, h.Admin) }
 
 // Interface guards
 var (

@@ -5,71 +5,82 @@ package simulator
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"net/http"
-	"sync/atomic"
+	"os"
+
+	"go.uber.org/zap"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/latency"
-	"github.com/caddy-rehearsal/rehearsal/internal/response"
-	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/stubs"
 )
 
-// mappings are WireMock's stub mappings with what they need to be answered and
-// counted.
-type mappings struct {
-	set      *wiremock.Set
-	known    map[*wiremock.Mapping]known
-	scenario *scenario.Scenario
-	seed     *uint64             // nil: every run differs
-	counters []*scenario.Outside // to be released
+// What a configuration says of mappings that cannot be served.
+const (
+	unsupportedFail = "fail"
+	unsupportedSkip = "skip"
+)
+
+func parseUnsupported(word string) (string, error) {
+	switch word {
+	case unsupportedFail, unsupportedSkip:
+		return word, nil
+	}
+	return word, fmt.Errorf("'%s' is neither %s nor %s", word, unsupportedFail, unsupportedSkip)
 }
 
-// known is what can be said of a mapping's answers before there is a request.
-type known struct {
-	response *response.Message // nil: a template makes it
-	fault    response.Fault
-	pace     response.Pace
-	counter  *scenario.Outside
-	decided  *atomic.Uint64 // how many requests it took, if there is a seed
+// loaded are the mappings of a configuration.
+type loaded struct {
+	mappings []*wiremock.Mapping
+	loader   wiremock.Loader // of those that are added later
+	root     string          // the first directory with mappings; empty: there is none
 }
 
-// faults are WireMock's in our words.
-var faults = map[wiremock.Fault]response.Fault{
-	wiremock.ConnectionReset:   response.Reset,
-	wiremock.EmptyResponse:     response.Empty,
-	wiremock.MalformedResponse: response.Malformed,
-	wiremock.RandomData:        response.Garbage,
-}
-
-// loadMappings reads the mappings of the configuration; nil if it has none.
-func (h *Handler) loadMappings() ([]*wiremock.Mapping, error) {
+// loadMappings reads the mappings of the configuration.
+func (h *Handler) loadMappings() (l loaded, err error) {
+	if h.Unsupported != "" {
+		if _, err := parseUnsupported(h.Unsupported); err != nil {
+			return l, fmt.Errorf("unsupported: %v", err)
+		}
+	}
+	left := 0
+	l.loader.Warn = func(warning error) { h.logger.Warn("mapping", zap.Error(warning)) }
+	if h.Unsupported == unsupportedSkip {
+		l.loader.Skip = func(fault error) {
+			left++
+			h.logger.Warn("mapping left out", zap.Error(fault))
+		}
+	}
 	paths := make([]string, len(h.MappingFiles))
 	for i, path := range h.MappingFiles {
-		var err error
 		if paths[i], err = caddy.NewReplacer().ReplaceOrErr(path, true, true); err != nil {
-			return nil, fmt.Errorf("mapping files: %v", err)
+			return l, fmt.Errorf("mapping files: %v", err)
+		}
+		if info, err := os.Stat(paths[i]); err == nil && info.IsDir() && l.root == "" {
+			l.root = paths[i]
 		}
 	}
-	all, err := wiremock.Load(paths...)
-	if err != nil {
-		return nil, fmt.Errorf("loading mappings: %w", err)
+	if l.mappings, err = l.loader.Load(paths...); err != nil {
+		err = fmt.Errorf("loading mappings: %w", err)
 	}
 	if len(h.Mappings) > 0 {
-		inline, err := wiremock.Parse(asWritten(h.Mappings), "mappings", h.MappingsRoot)
-		if err != nil {
-			return nil, fmt.Errorf("loading mappings: %w", err)
+		inline, e := l.loader.Parse(asWritten(h.Mappings), "mappings", h.MappingsRoot)
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("loading mappings: %w", e))
 		}
-		all = append(all, inline...)
+		l.mappings = append(l.mappings, inline...)
 	}
-	return all, nil
+	if left > 0 {
+		h.logger.Warn("mappings left out that cannot be served", zap.Int("left_out", left), zap.Int("served", len(l.mappings)))
+	}
+	return l, err
 }
 
 // asWritten returns the JSON of mappings that stand in the configuration either
@@ -82,101 +93,63 @@ func asWritten(data json.RawMessage) []byte {
 	return data
 }
 
-// newMappings prepares mappings to be answered; nil if there are none.
-func newMappings(all []*wiremock.Mapping, s *scenario.Scenario, seed *uint64) *mappings {
-	if len(all) == 0 {
+// runningStubs are those that run, by identity. They outlive a configuration as long
+// as the next one has them too.
+var runningStubs = caddy.NewUsagePool()
+
+// acquireStubs finds the mappings among those that run or puts them in force, and
+// holds them until the handler is cleaned up. There are none without mappings and
+// without an API by which they could come.
+func (h *Handler) acquireStubs(l loaded, scenario identity) error {
+	if len(l.mappings) == 0 && h.MappingsAdmin == nil {
 		return nil
 	}
-	m := &mappings{
-		set:      wiremock.NewSet(all),
-		known:    make(map[*wiremock.Mapping]known, len(all)),
-		scenario: s,
-		seed:     seed,
+	options := stubs.Options{Scenario: h.scenario, Seed: h.Seed, Loader: l.loader, Root: l.root, Files: l.root}
+	if options.Files == "" {
+		options.Files = h.MappingsRoot
 	}
-	for _, mapping := range all {
-		k := know(mapping, s)
-		m.known[mapping] = k
-		m.counters = append(m.counters, k.counter)
+	if h.MappingsAdmin != nil {
+		var err error
+		if options.Journal, err = h.MappingsAdmin.journal(); err != nil {
+			return fmt.Errorf("mappings_admin: %w", err)
+		}
 	}
-	return m
-}
-
-// release drops the mappings' counters at the end of their configuration. Requests
-// that come after that still get their responses.
-func (m *mappings) release() {
-	if m == nil {
-		return
-	}
-	for _, counter := range m.counters {
-		counter.Release()
-	}
-	m.counters = nil
-}
-
-// know prepares a mapping's answers.
-func know(mapping *wiremock.Mapping, s *scenario.Scenario) known {
-	said, fixed := mapping.Fixed()
-	k := known{
-		decided: new(atomic.Uint64),
-		fault:   faults[said.Fault],
-		pace:    response.Pace{Chunks: said.Dribble.Chunks, Duration: said.Dribble.Duration},
-	}
-	if fixed {
-		k.response = messageOf(&said)
-	}
-	status := said.Status
-	if !k.fault.Answers() {
-		status = scenario.NoStatus
-	}
-	k.counter = s.Outside(mapping.Name(), status)
-	return k
-}
-
-// decide returns the response of the mapping that matches a request, and whether
-// one does. The error is that of reading the request's body.
-func (m *mappings) decide(r *wiremock.Request) (a response.Response, found bool, err error) {
-	mapping, err := m.set.Match(r)
-	if mapping == nil {
-		return response.Response{}, false, tooMuch(err)
-	}
-	k := m.known[mapping]
-	chance := m.drawsOf(mapping, &k)
-	r.Random = chance
-	said, err := mapping.Respond(r)
+	content, err := h.fingerprintOf(l)
 	if err != nil {
-		return response.Response{}, false, tooMuch(err)
+		return err
 	}
-	a = response.Response{
-		Message: k.response,
-		Latency: said.Wait(chance),
-		Fault:   k.fault,
-		Pace:    k.pace,
-		Route:   mapping.Name(),
+	id := stubsIdentity{scenario, content}
+	value, _, err := runningStubs.LoadOrNew(id, func() (caddy.Destructor, error) {
+		return stubs.New(l.mappings, options), nil
+	})
+	if err != nil {
+		return err
 	}
-	if a.Message == nil {
-		a.Message = messageOf(&said)
-	}
-	k.counter.Count(a.Latency)
-	return a, true, nil
+	h.held = append([]hold{{runningStubs, id}}, h.held...) // they go before the scenario that counts for them
+	h.mappings = value.(*stubs.Stubs)
+	return nil
 }
 
-// drawsOf returns what the response to a request is drawn from. That of a seed is
-// the same for every request of a mapping by their order, whatever other
-// mappings are asked at the same time.
-func (m *mappings) drawsOf(mapping *wiremock.Mapping, k *known) rand.Source {
-	if m.seed == nil {
-		return latency.Random()
-	}
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(mapping.Name()))
-	draws := latency.DrawsOf(*m.seed^hash.Sum64(), k.decided.Add(1))
-	return &draws
+// stubsIdentity is what mappings are known by across configurations.
+type stubsIdentity struct {
+	scenario identity
+	content  string
 }
 
-// match reports whether a mapping takes a request, or is to say why it cannot tell.
-func (m *mappings) match(r *wiremock.Request) bool {
-	mapping, err := m.set.Match(r)
-	return mapping != nil || err != nil
+// fingerprintOf returns a hash of the mappings, with what is in their body files and
+// how they are administered.
+func (h *Handler) fingerprintOf(l loaded) (string, error) {
+	sum := sha256.New()
+	if err := json.NewEncoder(sum).Encode([]any{h.MappingsAdmin, h.MappingsRoot, l.root}); err != nil {
+		return "", err
+	}
+	for _, m := range l.mappings {
+		fixed, _ := m.Fixed()
+		fmt.Fprintf(sum, "%q %d %d\n", m.File(), len(m.JSON()), len(fixed.Body))
+		sum.Write(m.JSON())
+		sum.Write(fixed.Body)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // tooMuch has a request that would cost too much refused, not failed.
@@ -185,28 +158,4 @@ func tooMuch(err error) error {
 		return caddyhttp.Error(http.StatusRequestEntityTooLarge, err)
 	}
 	return err
-}
-
-// unmatched answers a request for which there is neither mapping nor recipe.
-func (m *mappings) unmatched(r *wiremock.Request) response.Response {
-	return m.scenario.Unmatched(m.set.Closest(r))
-}
-
-// messageOf makes a message of what a mapping says. Without a Content-Type of
-// its own it has none, as with WireMock.
-func messageOf(said *wiremock.Response) *response.Message {
-	var fields []response.Field
-	at := make(map[string]int)
-	for _, line := range said.Header {
-		if i, ok := at[line.Name]; ok {
-			fields[i].Values = append(fields[i].Values, line.Value)
-			continue
-		}
-		at[line.Name] = len(fields)
-		fields = append(fields, response.NewField(line.Name, line.Value))
-	}
-	if _, ok := at["Content-Type"]; !ok {
-		fields = append(fields, response.NewField("Content-Type"))
-	}
-	return response.NewMessage(said.Status, fields, response.Bytes(said.Body))
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
-const stubs = `[
+const stubList = `[
 	{"name":"plain","request":{"method":"GET","url":"/plain"},"response":{"status":203,"body":"{\"plain\": true}","headers":{"X-Two":["a","b"]}}},
 	{"name":"echo","request":{"urlPath":"/echo"},"response":{"body":"{{request.scheme}} {{request.clientIp}} {{request.query.q}} {{jsonPath request.body '$.a'}}","transformers":["response-template"]}},
 	{"name":"order","request":{"method":"POST","url":"/order","bodyPatterns":[{"equalToJson":{"a":1}}]},"response":{"status":201}},
@@ -39,7 +39,7 @@ func stubFile(t testing.TB, content string) string {
 }
 
 func TestMappingsAnswer(t *testing.T) {
-	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubs), "}")
+	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubList), "}")
 	resp, err := http.Get(url + "/plain")
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestHostileMappingsAndBodies(t *testing.T) {
 }
 
 func TestMappingsAreTriedBeforeRecipes(t *testing.T) {
-	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubs),
+	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubList),
 		"route /recipe* {", "body recipe", "stage 0s 200", "}", "route /plain {", "body recipe", "stage 0s 200", "}", "}")
 	wantStatus(t, url+"/plain", 203)
 	if _, body := get(t, url+"/recipe/x"); body != "recipe" {
@@ -117,7 +117,7 @@ func TestMappingsAreTriedBeforeRecipes(t *testing.T) {
 // nothing takes are answered.
 func TestWithoutRecipeMappingsAnswer404(t *testing.T) {
 	addr := caddytest.Addr(t)
-	s := caddytest.Run(t, site(addr, "simulator {\nadmin", "mappings "+stubFile(t, stubs), "}"))
+	s := caddytest.Run(t, site(addr, "simulator {\nadmin", "mappings "+stubFile(t, stubList), "}"))
 	wantStatus(t, "http://"+addr+"/none", 404)
 	if _, body := get(t, "http://"+addr+"/_admin/routes_status"); body != "/* 404 0" {
 		t.Errorf("got %s", body)
@@ -142,7 +142,7 @@ func TestLargeJSONIsNone(t *testing.T) {
 func TestMappingsAreCounted(t *testing.T) {
 	addr := caddytest.Addr(t)
 	name := "stubs-" + addr // metrics count on from one run to the next
-	config := site(addr, "route {", "metrics /metrics", "simulator {", "name "+name, "mappings "+stubFile(t, stubs), "admin", "}", "}")
+	config := site(addr, "route {", "metrics /metrics", "simulator {", "name "+name, "mappings "+stubFile(t, stubList), "admin", "}", "}")
 	s := caddytest.Run(t, config)
 	wantStatus(t, "http://"+addr+"/plain", 203)
 	s.Reload(config + "\n# reloaded")
@@ -170,7 +170,7 @@ func TestMappingsAreCounted(t *testing.T) {
 }
 
 func TestReloadReadsMappingsAgain(t *testing.T) {
-	path := stubFile(t, stubs)
+	path := stubFile(t, stubList)
 	addr := caddytest.Addr(t)
 	config := site(addr, "simulator {", "mappings "+path, "}")
 	s := caddytest.Run(t, config)
@@ -184,10 +184,10 @@ func TestReloadReadsMappingsAgain(t *testing.T) {
 		status, _ := get(t, "http://"+addr+"/plain")
 		return status == 202
 	})
-	if err := os.WriteFile(path, []byte(`{"request":{"url":"/plain"},"scenarioName":"s"}`), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(`{"request":{"url":"/plain"},"pot":"s"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.TryReload(config); err == nil || !strings.Contains(err.Error(), "stubs.json: scenarioName: not supported") {
+	if err := s.TryReload(config); err == nil || !strings.Contains(err.Error(), "stubs.json: pot: not supported") {
 		t.Errorf("got %v", err)
 	}
 	wantStatus(t, "http://"+addr+"/plain", 202)
@@ -217,7 +217,7 @@ func TestWireMockAdapter(t *testing.T) {
 	addr := caddytest.Addr(t)
 	s := caddytest.Run(t, site(caddytest.Addr(t), "respond ok"))
 	adapter := caddyconfig.GetAdapter("wiremock")
-	config, warnings, err := adapter.Adapt([]byte(`{"listen":"`+addr+`","mappings":`+stubs+`}`), nil)
+	config, warnings, err := adapter.Adapt([]byte(`{"listen":"`+addr+`","mappings":`+stubList+`}`), nil)
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
@@ -228,7 +228,7 @@ func TestWireMockAdapter(t *testing.T) {
 	if _, body := get(t, "http://"+addr+"/_admin/status"); body != "ok!" {
 		t.Errorf("the recipe API says %s", body)
 	}
-	for _, body := range []string{stubs, `{"request":{"url":"/a"}}`, `{"mappings":[]}`} {
+	for _, body := range []string{stubList, `{"request":{"url":"/a"}}`, `{"mappings":[]}`} {
 		if config, _, err := adapter.Adapt([]byte(body), nil); err != nil || !strings.Contains(string(config), `"127.0.0.1:8080"`) {
 			t.Errorf("%s: %s, %v", body, config, err)
 		}
@@ -247,8 +247,8 @@ func TestAdapterKeepsWhatIsWritten(t *testing.T) {
 	const body = `{"z":1,"a":[1.50,12345678901234567890,"<&>"]}`
 	stub := `{"request":{"url":"/"},"response":{"jsonBody":` + body + `,"headers":{"X-Z":"1","X-A":"2"}}}`
 	addr := caddytest.Addr(t)
-	for _, stubs := range []string{`{"listen":"` + addr + `","mappings":[` + stub + `]}`, `{"listen":"` + addr + `",` + stub[1:]} {
-		config, _, err := caddyconfig.GetAdapter("wiremock").Adapt([]byte(stubs), nil)
+	for _, stubList := range []string{`{"listen":"` + addr + `","mappings":[` + stub + `]}`, `{"listen":"` + addr + `",` + stub[1:]} {
+		config, _, err := caddyconfig.GetAdapter("wiremock").Adapt([]byte(stubList), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func TestMappingsRefused(t *testing.T) {
 }
 
 func TestLargeBodyForAMappingIsRefused(t *testing.T) {
-	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubs), "}")
+	_, url := serve(t, "simulator {", "mappings "+stubFile(t, stubList), "}")
 	resp, err := http.Post(url+"/order", "application/json", io.LimitReader(zeros{}, mostRead+1))
 	if err != nil {
 		t.Fatal(err)
@@ -337,8 +337,8 @@ func TestSeedRepeatsTemplates(t *testing.T) {
 	var values []string
 	for i, seed := range []string{"seed 7", "seed 7", "seed 8"} {
 		addr := caddytest.Addr(t)
-		caddytest.Run(t, site(addr, "simulator {", "mappings "+stub, seed, "}"))
-		for range i { // what others are asked does not matter
+		caddytest.Run(t, site(addr, "simulator {", "name "+addr, "mappings "+stub, seed, "}")) // a name of its own: else the draws go on
+		for range i {                                                                          // what others are asked does not matter
 			get(t, "http://"+addr+"/other")
 		}
 		_, body := get(t, "http://"+addr)

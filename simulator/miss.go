@@ -180,7 +180,7 @@ func (h *Handler) missesExpress(x onExpress) bool {
 	if h.mappings == nil || x.Length != 0 {
 		return true
 	}
-	return !h.mappings.match(x.stubRequest())
+	return !h.mappings.Takes(x.stubRequest())
 }
 
 // passedOn is in the access log of a request that nothing took.

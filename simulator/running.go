@@ -22,6 +22,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/stubs"
 )
 
 // scenarios are those that run, by identity. They outlive a configuration as
@@ -56,17 +57,17 @@ var begun atomic.Uint64
 
 // acquire finds the scenario of the recipes or begins it, and holds it until the
 // handler is cleaned up.
-func (h *Handler) acquire(ctx caddy.Context, recipes recipe.List) error {
+func (h *Handler) acquire(ctx caddy.Context, recipes recipe.List) (id identity, err error) {
 	content, err := h.fingerprint(recipes)
 	if err != nil {
-		return err
+		return id, err
 	}
-	id := identity{h.Name, content}
+	id = identity{h.Name, content}
 	if id.name == "" {
 		id.name = "simulator-" + content[:8]
 	}
 	if err := h.claimName(ctx, id); err != nil {
-		return err
+		return id, err
 	}
 	h.logger = h.logger.With(zap.String("simulator", id.name))
 	value, known, err := scenarios.LoadOrNew(id, func() (caddy.Destructor, error) {
@@ -74,7 +75,7 @@ func (h *Handler) acquire(ctx caddy.Context, recipes recipe.List) error {
 		return &running{s, begun.Add(1)}, err
 	})
 	if err != nil {
-		return err
+		return id, err
 	}
 	h.held = append(h.held, hold{scenarios, id})
 	h.scenario = value.(*running).Scenario
@@ -82,7 +83,7 @@ func (h *Handler) acquire(ctx caddy.Context, recipes recipe.List) error {
 		h.logger.Info("scenario starts", zap.Int("recipes", len(recipes)))
 		warnOfBodies(h.logger, recipes)
 	}
-	return nil
+	return id, nil
 }
 
 // claimName refuses a name that something else in the same configuration has.
@@ -133,7 +134,7 @@ func all() []*running {
 
 // collectors are the metrics of all simulators.
 func collectors() []prometheus.Collector {
-	return append(scenario.Collectors(), inForce)
+	return slices.Concat(scenario.Collectors(), stubs.Collectors(), []prometheus.Collector{inForce})
 }
 
 // inForce collects the number of the stage in force of every route, looked up at

@@ -19,6 +19,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/stubs"
 )
 
 // exchange is a request and its response, on Caddy's path or on a connection
@@ -35,6 +36,9 @@ type exchange interface {
 
 	// stubRequest returns the request as mappings look at it.
 	stubRequest() *wiremock.Request
+
+	// stubs.Source is what the journal of mappings keeps of a request.
+	stubs.Source
 
 	// note puts the decision into the access log, if there is one.
 	note(d decision)
@@ -84,7 +88,7 @@ const mostRead = 64 << 20
 // serve answers a request as mappings and recipes say. The error is one for
 // Caddy to answer.
 func (h *Handler) serve(x exchange) error {
-	a, err := h.decide(x)
+	a, more, err := h.decide(x)
 	if err == errMissed { //nolint:errorlint // never wrapped
 		x.noteMissed()
 	}
@@ -93,15 +97,23 @@ func (h *Handler) serve(x exchange) error {
 	}
 	h.debug(x.method(), x.target(), &a)
 	x.note(decisionOf(&a))
-	if err := x.readBody(); err != nil {
-		return caddyhttp.Error(http.StatusBadRequest, err)
+	elsewhere := more != nil && more.Proxy != nil
+	if !elsewhere {
+		if err := x.readBody(); err != nil {
+			return caddyhttp.Error(http.StatusBadRequest, err)
+		}
 	}
 	if a.Latency > 0 {
 		if err := x.sleep(a.Latency - time.Since(x.arrived())); err != nil {
 			return err
 		}
 	}
+	if more != nil {
+		defer h.mappings.After(more)
+	}
 	switch {
+	case elsewhere:
+		return &proxied{more, a.Latency}
 	case a.Fault != response.NoFault && a.Fault != response.Cut:
 		return fail(x, &a)
 	case a.Streams():
@@ -112,31 +124,32 @@ func (h *Handler) serve(x exchange) error {
 }
 
 // decide returns what a request is answered: by the mappings, else by the
-// recipes. The error is errMissed if neither holds and the request can be passed
-// on.
-func (h *Handler) decide(x exchange) (response.Response, error) {
+// recipes, and what else there is to do. The error is errMissed if neither holds
+// and the request can be passed on.
+func (h *Handler) decide(x exchange) (response.Response, *stubs.More, error) {
 	asked := scenario.Request{Method: x.method(), Path: x.path(), Target: x.target(), Fields: x}
 	if h.mappings == nil {
 		a, found := h.scenario.Decide(asked)
 		if !found && h.missed != nil && x.passesOn() {
-			return a, errMissed
+			return a, nil, errMissed
 		}
 		if !found {
 			a = h.scenario.NotSet(asked.Path, h.postTo())
 		}
-		return a, nil
+		return a, nil, nil
 	}
 	request := x.stubRequest()
-	if a, found, err := h.mappings.decide(request); found || err != nil {
-		return a, err
+	if a, more, found, err := h.mappings.Decide(request, x); found || err != nil {
+		return a, more, tooMuch(err)
 	}
 	if a, found := h.scenario.Decide(asked); found {
-		return a, nil
+		return a, nil, nil
 	}
 	if h.missed != nil && x.passesOn() {
-		return response.Response{}, errMissed
+		h.mappings.Missed(request, x, nil)
+		return response.Response{}, nil, errMissed
 	}
-	return h.mappings.unmatched(request), nil
+	return h.mappings.Unmatched(request, x), nil, nil
 }
 
 // readWhole reads the body for mappings that look at it.

@@ -40,12 +40,15 @@ var spare = sync.Pool{New: func() any { return new(onCaddy) }}
 // serveOnCaddy answers a request on Caddy's path.
 func (h *Handler) serveOnCaddy(w http.ResponseWriter, r *http.Request) error {
 	x := spare.Get().(*onCaddy)
-	*x = onCaddy{w: w, r: r, since: time.Now(), keeps: h.missed != nil}
+	*x = onCaddy{w: w, r: r, since: time.Now(), keeps: h.missed != nil || h.mappings.Proxies()}
 	err := h.serve(x)
 	*x = onCaddy{}
 	spare.Put(x)
 	if err == errMissed { //nolint:errorlint // never wrapped
 		return h.passOn(w, r)
+	}
+	if p, ok := err.(*proxied); ok { //nolint:errorlint // never wrapped
+		return h.passTo(w, r, p)
 	}
 	return err
 }
@@ -68,6 +71,19 @@ func (x *onCaddy) Get(name string) string {
 
 // ClientIP is part of scenario.Fields.
 func (x *onCaddy) ClientIP() string { return clientIP(x.r) }
+
+// EachField is part of stubs.Source.
+func (x *onCaddy) EachField(visit func(name, value string)) {
+	visit("Host", x.r.Host)
+	for name, values := range x.r.Header {
+		for _, value := range values {
+			visit(name, value)
+		}
+	}
+}
+
+// Protocol is part of stubs.Source.
+func (x *onCaddy) Protocol() string { return x.r.Proto }
 
 func (x *onCaddy) stubRequest() *wiremock.Request {
 	r := x.r

@@ -24,12 +24,13 @@ type onExpress struct{ *express.Exchange }
 // proxy has named, which Caddy knows.
 func (h *Handler) asksForClients() bool { return h.mappings != nil || h.scenario.AsksForClients() }
 
-// TakesExpress leaves to Caddy's path the recipe API, requests for which a
+// TakesExpress leaves to Caddy's path the APIs, requests for which a
 // proxy may have named the client if anything asks for it, and those that may
-// have to be passed on.
+// have to be passed on, by on_miss or by a mapping.
 func (h *Handler) TakesExpress(x *express.Exchange) bool {
 	_, api := h.apiPath(x.Path)
-	return !api && (!h.asksForClients() || !x.Forwarded()) && !h.missesExpress(onExpress{x})
+	_, admin := below(x.Path, h.MappingsAdmin.prefix())
+	return !api && !admin && !h.mappings.Proxies() && (!h.asksForClients() || !x.Forwarded()) && !h.missesExpress(onExpress{x})
 }
 
 // ServeExpress answers a request of a connection that was taken over.
@@ -52,6 +53,16 @@ func (x onExpress) ClientIP() string {
 	ip, _, _ := net.SplitHostPort(x.Remote)
 	return ip
 }
+
+// EachField is part of stubs.Source.
+func (x onExpress) EachField(visit func(name, value string)) {
+	for i := range x.Fields {
+		visit(x.Fields[i].Name, x.Fields[i].Value)
+	}
+}
+
+// Protocol is part of stubs.Source.
+func (onExpress) Protocol() string { return "HTTP/1.1" }
 
 func (x onExpress) stubRequest() *wiremock.Request {
 	request := &wiremock.Request{

@@ -31,6 +31,9 @@ func (h *Handler) begin() {
 	} else {
 		h.scenario.PassOn("")
 	}
+	if h.mappings != nil {
+		h.mappings.Use(h.logger)
+	}
 	if err := h.scenario.Begin(h.logger); err != nil {
 		h.logger.Error("cannot begin the scenario again", zap.Error(err))
 	}

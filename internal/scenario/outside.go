@@ -17,6 +17,7 @@ import (
 type Outside struct {
 	scenario *Scenario
 	name     string
+	counts   *counts
 	tally    *tally
 	latency  prometheus.Observer
 }
@@ -39,7 +40,7 @@ func (s *Scenario) Outside(name string, status int) *Outside {
 		s.outside[name] = o
 	}
 	o.uses++
-	return &Outside{s, name, o.of(status, 0), o.series.latency()}
+	return &Outside{s, name, o.counts, o.of(status, 0), o.series.latency()}
 }
 
 // Release ends, once, the counting by this name. With its
@@ -59,6 +60,12 @@ func (o *Outside) Release() {
 // Count counts a response.
 func (o *Outside) Count(latency time.Duration) {
 	o.tally.hit()
+	o.latency.Observe(latency.Seconds())
+}
+
+// CountAs counts a response whose status is known only now.
+func (o *Outside) CountAs(status int, latency time.Duration) {
+	o.counts.of(status, 0).hit()
 	o.latency.Observe(latency.Seconds())
 }
 

@@ -34,6 +34,39 @@ func (s *Set) Closest(r *Request) string {
 	return out.String()
 }
 
+// Near is a mapping that does not match a request, and how far it is from it: from
+// 0, which is no difference, to 1.
+type Near struct {
+	*Mapping
+	Distance float64
+}
+
+// Nearest returns the mappings that are nearest to a request, at most so many.
+func (s *Set) Nearest(r *Request, most int) []Near {
+	r.split()
+	var list []Near
+	for _, rank := range s.near(r) {
+		m := s.mappings[rank]
+		list = append(list, Near{m, m.Distance(r)})
+	}
+	slices.SortStableFunc(list, func(a, b Near) int { return cmp.Compare(a.Distance, b.Distance) })
+	return list[:min(most, len(list))]
+}
+
+// Distance returns how far the mapping is from a request: from 0 to 1.
+func (m *Mapping) Distance(r *Request) float64 {
+	r.split()
+	d := m.distance(r)
+	return d / (d + 1)
+}
+
+// Matches reports whether a request meets the conditions of the mapping, whatever
+// its scenario. One that would cost too much meets none.
+func (m *Mapping) Matches(r *Request) bool {
+	r.split()
+	return m.matches(r) && r.failed == nil
+}
+
 // distance grows with everything in which a request differs: most with the
 // URL, the more so the earlier it does. The body is looked at only if the URL
 // is right.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"time"
 
@@ -24,6 +25,8 @@ type definition struct {
 	fixed   Response           // what is the same for every request
 	body    *template.Template // nil: fixed.Body as it is
 	headers []headerTemplate
+	proxy   *proxying
+	odd     []error // what its author may not have meant
 }
 
 // headerTemplate renders the value of a field of fixed.Header.
@@ -51,6 +54,9 @@ func parseDefinition(data json.RawMessage, from origin) (definition, error) {
 	if err := r.parseBody(f, from, t); err != nil {
 		return r, err
 	}
+	if err := r.parseProxy(f, t); err != nil {
+		return r, err
+	}
 	if err := r.parseTiming(f); err != nil {
 		return r, err
 	}
@@ -61,14 +67,15 @@ func (r *definition) parseStatus(f *fields) error {
 	if _, err := f.into("status", &r.fixed.Status); err != nil {
 		return err
 	}
+	if r.fixed.Status == 0 { // what WireMock itself writes for the default
+		r.fixed.Status = http.StatusOK
+	}
 	if r.fixed.Status < 200 || r.fixed.Status > 999 {
 		return f.errorf("status", "%d is not a status that can end an exchange", r.fixed.Status)
 	}
-	var message string
-	given, err := f.into("statusMessage", &message)
-	if given && message != http.StatusText(r.fixed.Status) {
-		err = errors.Join(err, f.errorf("statusMessage", "'%s' is not supported: the words belong to the status", message))
-	}
+	f.take("fromConfiguredStub")
+	var message string // neither net/http nor HTTP/2 has a way to send it
+	_, err := f.into("statusMessage", &message)
 	return err
 }
 
@@ -121,10 +128,16 @@ func (r *definition) parseBody(f *fields, from origin, t templating) error {
 			continue
 		}
 		if given != "" {
-			return f.errorf(kind, "there is %s already", given)
+			r.odd = append(r.odd, f.errorf(kind, "is not looked at, since there is %s", given))
+			continue
 		}
 		given = kind
 		body, err := readBody(kind, data, from)
+		if kind == "bodyFileName" && errors.Is(err, fs.ErrNotExist) {
+			r.odd = append(r.odd, f.located(kind, err))
+			r.fixed, r.headers = withoutFile(err), nil
+			continue
+		}
 		if err != nil {
 			return f.located(kind, err)
 		}
@@ -137,6 +150,15 @@ func (r *definition) parseBody(f *fields, from origin, t templating) error {
 		}
 	}
 	return nil
+}
+
+// withoutFile is what a mapping responds whose body file is not there.
+func withoutFile(err error) Response {
+	return Response{
+		Status: http.StatusInternalServerError,
+		Header: []Field{{"Content-Type", "text/plain; charset=utf-8"}},
+		Body:   []byte(err.Error()),
+	}
 }
 
 func readBody(kind string, data json.RawMessage, from origin) ([]byte, error) {
@@ -226,14 +248,15 @@ func oneOrMore(data json.RawMessage) ([]string, error) {
 // parseTiming takes what makes the response late, slow or broken.
 func (r *definition) parseTiming(f *fields) error {
 	var milliseconds int64
-	if _, err := f.into("fixedDelayMilliseconds", &milliseconds); err != nil {
+	given, err := f.into("fixedDelayMilliseconds", &milliseconds)
+	if err != nil {
 		return err
 	}
 	if milliseconds < 0 || milliseconds > longestDelay {
 		return f.errorf("fixedDelayMilliseconds", "%d is not from 0 to %d", milliseconds, int64(longestDelay))
 	}
-	r.fixed.FixedDelay = time.Duration(milliseconds) * time.Millisecond
-	if _, err := f.into("delayDistribution", &r.fixed.Delay); err != nil {
+	r.fixed.FixedDelay, r.fixed.HasFixedDelay = time.Duration(milliseconds)*time.Millisecond, given
+	if r.fixed.HasDelay, err = f.into("delayDistribution", &r.fixed.Delay); err != nil {
 		return err
 	}
 	if err := r.parseDribble(f); err != nil {

@@ -18,16 +18,36 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
+// Loader reads mappings. Any way of reading them returns those that can be served,
+// in their order, and an error that has a line for each mapping or file at fault.
+type Loader struct {
+	// Skip is called with the fault of each mapping that is well-formed JSON and
+	// cannot be served. That mapping is left out then. Default: it is a fault of the
+	// load.
+	Skip func(fault error)
+
+	// Warn is called with what is served other than its author wants: a mapping
+	// whose body file is not there. Default: nobody is told.
+	Warn func(warning error)
+}
+
+// Load reads mappings as a Loader does that leaves nothing out.
+func Load(paths ...string) ([]*Mapping, error) { return new(Loader).Load(paths...) }
+
+// Parse reads mappings from JSON as a Loader does that leaves nothing out.
+func Parse(data []byte, name, directory string) ([]*Mapping, error) {
+	return new(Loader).Parse(data, name, directory)
+}
+
 // Load reads mappings from files and directories.
 //
 // A file holds one mapping, a list of mappings or {"mappings": [...]}. Of a
 // directory every .json file is read, in the order of their paths; if it has a
 // folder `mappings`, as WireMock's root has, only that. Body files are looked
-// for in a folder `__files` in or beside the directory. The error has a line for
-// each mapping or file at fault.
-func Load(paths ...string) ([]*Mapping, error) {
+// for in a folder `__files` in or beside the directory.
+func (l *Loader) Load(paths ...string) ([]*Mapping, error) {
 	all := make([]*Mapping, 0, len(paths))
-	var faults faults
+	faults := faults{loader: l}
 	for _, path := range paths {
 		all = append(all, load(path, &faults)...)
 	}
@@ -36,11 +56,12 @@ func Load(paths ...string) ([]*Mapping, error) {
 
 // faults are the errors of a load, of which it names as many as can be read.
 type faults struct {
-	list []error
-	more int
+	loader *Loader
+	list   []error
+	more   int
 }
 
-const mostFaults = 50
+const mostFaults = 1000
 
 func (f *faults) add(err error) {
 	if len(f.list) == mostFaults {
@@ -50,6 +71,21 @@ func (f *faults) add(err error) {
 	f.list = append(f.list, err)
 }
 
+// ofMapping takes the fault of one mapping, which may be left out.
+func (f *faults) ofMapping(err error) {
+	if f.loader.Skip != nil {
+		f.loader.Skip(err)
+		return
+	}
+	f.add(err)
+}
+
+func (f *faults) warn(err error) {
+	if f.loader.Warn != nil {
+		f.loader.Warn(err)
+	}
+}
+
 func (f *faults) err() error {
 	if f.more > 0 {
 		return fmt.Errorf("%w\nand %d more", errors.Join(f.list...), f.more)
@@ -57,11 +93,10 @@ func (f *faults) err() error {
 	return errors.Join(f.list...)
 }
 
-// Parse reads mappings from JSON. The error has a line for each mapping at
-// fault. Name is what errors call the JSON; body files are
+// Parse reads mappings from JSON. Name is what errors call the JSON; body files are
 // looked for in a folder `__files` in or beside the directory.
-func Parse(data []byte, name, directory string) ([]*Mapping, error) {
-	var faults faults
+func (l *Loader) Parse(data []byte, name, directory string) ([]*Mapping, error) {
+	faults := faults{loader: l}
 	mappings := parseFile(data, origin{file: name, directory: directory}, &faults)
 	return mappings, faults.err()
 }
@@ -143,15 +178,24 @@ func parseFile(data []byte, from origin, faults *faults) []*Mapping {
 		faults.add(fmt.Errorf("%s: %w", from.file, err))
 		return nil
 	}
-	mappings := make([]*Mapping, len(list))
+	mappings := make([]*Mapping, 0, len(list))
 	for i, element := range list {
-		if mappings[i], err = parseMapping(element, from); err == nil {
+		located := func(err error) error {
+			if isList {
+				err = fmt.Errorf("mappings[%d]: %w", i, err)
+			}
+			return fmt.Errorf("%s: %w", from.file, err)
+		}
+		m, err := parseMapping(element, from)
+		if err != nil {
+			faults.ofMapping(located(err))
 			continue
 		}
-		if isList {
-			err = fmt.Errorf("mappings[%d]: %w", i, err)
+		m.identify(i)
+		for _, odd := range m.response.odd {
+			faults.warn(located(m.at(odd)))
 		}
-		faults.add(fmt.Errorf("%s: %w", from.file, err))
+		mappings = append(mappings, m)
 	}
 	return mappings
 }

@@ -94,7 +94,7 @@ func TestLinkedFilesAreReadOnce(t *testing.T) {
 func TestAllFaultsAreTold(t *testing.T) {
 	root := t.TempDir()
 	for name, content := range map[string]string{
-		"a.json": "\ufeff" + `[{"request":{"url":"/"}},{"scenarioName":"x"},{"response":{"bodyFileName":"none.txt"}}]`,
+		"a.json": "\ufeff" + `[{"request":{"url":"/"}},{"pot":"x"},{"response":{"bodyFileName":"../none.txt"}}]`,
 		"b.json": "{\n  \"request\": {,}\n}",
 		"c.json": `{"request":{"pot":80}}`,
 	} {
@@ -112,7 +112,7 @@ func TestAllFaultsAreTold(t *testing.T) {
 	here, _ := os.Getwd()
 	lines := strings.Split(err.Error(), "\n")
 	for i, want := range []string{
-		"a.json: mappings[1]: scenarioName: not supported",
+		"a.json: mappings[1]: pot: not supported",
 		"(looked in " + filepath.Join(root, "__files") + ")",
 		"b.json: line 2, column 15: invalid character ','",
 		"c.json: request.pot: not supported",
@@ -122,8 +122,86 @@ func TestAllFaultsAreTold(t *testing.T) {
 			t.Errorf("line %d: want %s in\n%v", i+1, want, err)
 		}
 	}
-	many := "[" + strings.Repeat(`{"a":1},`, 60) + `{"a":1}]`
+	many := "[" + strings.Repeat(`{"a":1},`, mostFaults+10) + `{"a":1}]`
 	if _, err := Parse([]byte(many), "many", ""); err == nil || !strings.HasSuffix(err.Error(), "\nand 11 more") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestUnsupportedIsToldWhole holds that one load of a folder names every mapping
+// that cannot be served, and that the others are served if it is to leave these out.
+func TestUnsupportedIsToldWhole(t *testing.T) {
+	root := t.TempDir()
+	var wanted []string
+	for i := range 50 {
+		content := fmt.Sprintf(`{"name":"stub %d","request":{"url":"/%d"},"response":{"body":"%d"}}`, i, i, i)
+		if i%10 == 3 {
+			content = fmt.Sprintf(`{"mappings":[{"name":"stub %d","request":{"url":"/%d","customMatcher":{"name":"mine"}}}]}`, i, i)
+			wanted = append(wanted, fmt.Sprintf("%02d.json: mappings[0]: mapping 'stub %d': request.customMatcher: not supported", i, i))
+		}
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%02d.json", i)), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := Load(root)
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	told := strings.Split(err.Error(), "\n")
+	var left []string
+	loader := Loader{Skip: func(fault error) { left = append(left, fault.Error()) }}
+	mappings, err := loader.Load(root)
+	if err != nil || len(mappings) != 45 {
+		t.Fatalf("left out: got %d mappings, %v", len(mappings), err)
+	}
+	for _, got := range [][]string{told, left} {
+		if len(got) != len(wanted) {
+			t.Fatalf("got %d faults, want %d:\n%s", len(got), len(wanted), strings.Join(got, "\n"))
+		}
+		for i, want := range wanted {
+			if !strings.HasSuffix(got[i], want) {
+				t.Errorf("got %s, want %s", got[i], want)
+			}
+		}
+	}
+	set := NewSet(mappings)
+	for i := range 50 {
+		want := fmt.Sprintf("stub %d", i)
+		if i%10 == 3 {
+			want = ""
+		}
+		if got := matchName(t, set, exchange{Method: "GET", Target: fmt.Sprintf("/%d", i)}); got != want {
+			t.Errorf("/%d is answered by '%s', want '%s'", i, got, want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "broken.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loader.Load(root); err == nil || !strings.Contains(err.Error(), "broken.json: line 1") {
+		t.Errorf("a file that is no JSON: got %v", err)
+	}
+}
+
+// TestOddMappingsAreWarnedOf holds what is served other than its author may mean.
+func TestOddMappingsAreWarnedOf(t *testing.T) {
+	var warnings []string
+	loader := Loader{Warn: func(warning error) { warnings = append(warnings, warning.Error()) }}
+	mappings, err := loader.Parse([]byte(`[
+		{"name":"gone","request":{"url":"/gone"},"response":{"status":201,"bodyFileName":"none.txt","headers":{"X":"{{request.url}}"},"transformers":["response-template"]}},
+		{"request":{"url":"/two"},"response":{"body":"a","jsonBody":{}}}]`), "stubs.json", "testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"stubs.json: mappings[0]: mapping 'gone': response.bodyFileName: ", "stubs.json: mappings[1]: response.jsonBody: is not looked at, since there is body"} {
+		if i >= len(warnings) || !strings.HasPrefix(warnings[i], want) {
+			t.Errorf("want %s in\n%s", want, strings.Join(warnings, "\n"))
+		}
+	}
+	set := NewSet(mappings)
+	if got := answer(t, set, exchange{Method: "GET", Target: "/gone"}); got.Status != 500 {
+		t.Errorf("got %d %s", got.Status, got.Body)
+	}
+	if got := answer(t, set, exchange{Method: "GET", Target: "/two"}); got.Body != "a" {
+		t.Errorf("got %s", got.Body)
 	}
 }

@@ -22,6 +22,9 @@ type Mapping struct {
 	named    []condition
 	body     []pattern
 	response definition
+	step     *step // of a scenario; nil: it is in none
+	webhooks []webhook
+	stored   stored
 }
 
 // Name identifies the mapping to people: its name, else its id, else its
@@ -34,10 +37,13 @@ func (m *Mapping) Name() string {
 }
 
 // Fixed returns what is the same for every request; ok is false if a template
-// makes the body or the header.
+// makes the body or the header, or if another server responds.
 func (m *Mapping) Fixed() (fixed Response, ok bool) {
-	return m.response.fixed, m.response.body == nil && m.response.headers == nil
+	return m.response.fixed, m.response.body == nil && m.response.headers == nil && m.response.proxy == nil
 }
+
+// Proxies reports whether another server responds to what the mapping matches.
+func (m *Mapping) Proxies() bool { return m.response.proxy != nil }
 
 // defaultPriority is that of mappings which have none; 1 is the highest.
 const defaultPriority = 5
@@ -56,19 +62,29 @@ func parseMapping(data json.RawMessage, from origin) (*Mapping, error) {
 			return nil, err
 		}
 	}
+	m.stored.source = data
 	if err := m.parse(f, from); err != nil {
-		if name := cmp.Or(m.name, m.id); name != "" {
-			return nil, fmt.Errorf("mapping '%s': %w", name, err)
-		}
-		return nil, err
+		return nil, m.at(err)
 	}
 	return m, nil
 }
 
+// at puts the name of the mapping before an error, if it has one.
+func (m *Mapping) at(err error) error {
+	if name := cmp.Or(m.name, m.id); name != "" {
+		return fmt.Errorf("mapping '%s': %w", name, err)
+	}
+	return err
+}
+
 func (m *Mapping) parse(f *fields, from origin) error {
 	// These say something about the mapping, not about requests or responses.
-	for _, field := range []string{"metadata", "persistent", "insertionIndex"} {
+	for _, field := range []string{"insertionIndex", "$schema"} {
 		f.take(field)
+	}
+	m.stored.metadata, _ = f.take("metadata")
+	if _, err := f.into("persistent", &m.stored.persistent); err != nil {
+		return err
 	}
 	if _, err := f.into("priority", &m.priority); err != nil {
 		return err
@@ -82,6 +98,12 @@ func (m *Mapping) parse(f *fields, from origin) error {
 	}
 	var err error
 	if m.response, err = parseDefinition(data, from); err != nil {
+		return err
+	}
+	if m.step, err = f.parseStep(); err != nil {
+		return err
+	}
+	if m.webhooks, err = f.parseWebhooks(); err != nil {
 		return err
 	}
 	return f.done()

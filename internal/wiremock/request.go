@@ -129,6 +129,41 @@ func (r *Request) bodyDocument() *document {
 	return &r.body
 }
 
+// Body returns the body, which is read once; empty if it cannot be read.
+func (r *Request) Body() string { return r.bodyDocument().text }
+
+// URL returns path and query as they were received.
+func (r *Request) URL() string {
+	r.split()
+	return r.url
+}
+
+// Place is where a request has parameters.
+type Place int
+
+// The places.
+const (
+	InQuery Place = iota
+	InForm
+	InCookie
+)
+
+// EachParameter visits the parameters of a place in their order.
+func (r *Request) EachParameter(place Place, visit func(name, value string)) {
+	r.split()
+	list := r.queryParameters
+	switch place {
+	case InForm:
+		list = r.formParameters
+	case InCookie:
+		list = r.cookieParameters
+	case InQuery:
+	}
+	for _, p := range list() {
+		visit(p.name, p.value)
+	}
+}
+
 func (r *Request) random() rand.Source {
 	if r.Random == nil {
 		return latency.Random()

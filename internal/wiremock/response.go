@@ -24,9 +24,14 @@ type Response struct {
 	// FixedDelay and Delay together are the time before the first byte.
 	FixedDelay time.Duration
 	Delay      latency.Latency
+	// HasFixedDelay and HasDelay tell whether the mapping itself says them; if not,
+	// those of the settings hold.
+	HasFixedDelay, HasDelay bool
 	// Dribble spreads the body over a time.
 	Dribble Dribble
 	Fault   Fault
+	// Proxy is set if another server responds.
+	Proxy *Proxy
 }
 
 // Field is a line of the header. Its name is in canonical form.
@@ -49,9 +54,22 @@ const (
 	RandomData        Fault = "RANDOM_DATA_THEN_CLOSE"
 )
 
-// Wait draws the time before the first byte.
-func (r *Response) Wait(source rand.Source) time.Duration {
-	return r.FixedDelay + r.Delay.Sample(source)
+// Settings are what holds for mappings that do not say it themselves.
+type Settings struct {
+	FixedDelay time.Duration
+	Delay      latency.Latency
+}
+
+// Wait draws the time before the first byte. There may be no settings.
+func (r *Response) Wait(settings *Settings, source rand.Source) time.Duration {
+	fixed, drawn := r.FixedDelay, r.Delay
+	if settings != nil && !r.HasFixedDelay {
+		fixed = settings.FixedDelay
+	}
+	if settings != nil && !r.HasDelay {
+		drawn = settings.Delay
+	}
+	return fixed + drawn.Sample(source)
 }
 
 // Respond returns the response to a request that the mapping matched. The error
@@ -70,6 +88,12 @@ func (m *Mapping) Respond(r *Request) (Response, error) {
 		response.Header = slices.Clone(response.Header)
 		for _, h := range m.response.headers {
 			response.Header[h.index].Value = oneLine(string(h.value.Append(nil, model{r})))
+		}
+	}
+	if p := m.response.proxy; p != nil {
+		var err error
+		if response.Proxy, err = p.of(r, response.Header); err != nil {
+			return Response{}, fmt.Errorf("mapping '%s': proxyBaseUrl: %w", m.Name(), err)
 		}
 	}
 	if r.exceeded() || r.failed != nil {

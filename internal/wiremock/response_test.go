@@ -29,10 +29,10 @@ func TestTimingAndFaults(t *testing.T) {
 		return response
 	}
 	fixed, both := get("/fixed"), get("/both")
-	if got := fixed.Wait(latency.Random()); got != 500*time.Millisecond {
+	if got := fixed.Wait(nil, latency.Random()); got != 500*time.Millisecond {
 		t.Errorf("fixed: %s", got)
 	}
-	if got := both.Wait(latency.Random()); got < 110*time.Millisecond || got > 120*time.Millisecond {
+	if got := both.Wait(nil, latency.Random()); got < 110*time.Millisecond || got > 120*time.Millisecond {
 		t.Errorf("both: %s", got)
 	}
 	if got := get("/dribble").Dribble; got != (Dribble{5, time.Second}) {

@@ -16,11 +16,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync/atomic"
 )
 
-// Set is a set of mappings. It never changes: any number of goroutines may
-// use it.
+// Set is a set of mappings. It never changes, but for the states of its scenarios:
+// any number of goroutines may use it.
 type Set struct {
+	added    []*Mapping // in the order in which they were added
 	mappings []*Mapping // the first that matches is taken
 	exact    map[string][]int
 	paths    map[string][]int
@@ -28,12 +30,20 @@ type Set struct {
 	lengths  []int // of the prefixes there are, from short to long
 	anywhere []int
 	byURL    []int // all, in the order of the texts of their URLs
+
+	scenarios *Scenarios
+	states    map[string]*atomic.Pointer[string] // of the scenarios that mappings have
 }
 
 // NewSet orders mappings as WireMock does: by priority, and among equals the
-// one that was added last comes first.
-func NewSet(added []*Mapping) *Set {
+// one that was added last comes first. Their scenarios begin.
+func NewSet(added []*Mapping) *Set { return NewSetIn(NewScenarios(), added) }
+
+// NewSetIn is NewSet with scenarios that may have begun: those that another set had
+// too stay in their states.
+func NewSetIn(scenarios *Scenarios, added []*Mapping) *Set {
 	s := &Set{
+		added:    slices.Clone(added),
 		mappings: slices.Clone(added),
 		exact:    make(map[string][]int),
 		paths:    make(map[string][]int),
@@ -59,12 +69,27 @@ func NewSet(added []*Mapping) *Set {
 	slices.Sort(s.lengths)
 	s.lengths = slices.Compact(s.lengths)
 	s.byURL = sortedByURL(s.mappings)
+	s.scenarios, s.states = scenarios, scenarios.hold(added)
 	return s
 }
 
-// Match returns the mapping for a request; nil if there is none. The error is
-// that of reading the body, or ErrTooMuch.
+// Mappings returns all mappings in the order in which they were added.
+func (s *Set) Mappings() []*Mapping { return s.added }
+
+// InOrder returns all mappings in the order in which they are tried.
+func (s *Set) InOrder() []*Mapping { return s.mappings }
+
+// Match returns the mapping for a request; nil if there is none. Its scenario
+// goes on to the next state. The error is that of reading the body, or ErrTooMuch.
 func (s *Set) Match(r *Request) (*Mapping, error) {
+	if len(s.states) == 0 {
+		return s.Find(r)
+	}
+	return s.matchInStates(r)
+}
+
+// Find is Match for those who only ask: scenarios stay as they are.
+func (s *Set) Find(r *Request) (*Mapping, error) {
 	r.split()
 	var few [8][]int
 	candidates := s.candidates(r, few[:0])
@@ -84,7 +109,7 @@ func (s *Set) Match(r *Request) (*Mapping, error) {
 		if r.failed != nil {
 			return nil, fmt.Errorf("mapping '%s': %w", m.Name(), r.failed)
 		}
-		if matches {
+		if matches && s.allows(m) {
 			return m, nil
 		}
 	}

@@ -30,7 +30,7 @@ func (p *parser) path(word string) (evaluator, error) {
 		return localPath(root, rest), nil
 	case root == "this":
 		return member(thisValue, rest), nil
-	case root == "request":
+	case root == "request", root == "originalRequest": // the latter in webhooks
 		return requestPath(rest)
 	case root == "parameters":
 		return constant(lookup(p.parameters, rest)), nil

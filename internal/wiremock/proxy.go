@@ -1,0 +1,125 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/template"
+)
+
+// Proxy has another server answer a request.
+type Proxy struct {
+	// URL is what is asked for there: http or https.
+	URL *url.URL
+	// Set and Remove are what is changed in the header of the request.
+	Set    []Field
+	Remove []string
+	// Add are the fields that the header of the response gets beside its own.
+	Add []Field
+}
+
+// proxying is what a mapping says of a Proxy.
+type proxying struct {
+	base     string
+	template *template.Template // of the base; nil: it is as it is
+	prefix   string             // is cut off the URL
+	set      []Field
+	remove   []string
+}
+
+// parseProxy takes the fields of a response that comes from another server.
+func (r *definition) parseProxy(f *fields, t templating) error {
+	var p proxying
+	given, err := f.into("proxyBaseUrl", &p.base)
+	if err != nil {
+		return err
+	}
+	if _, err := f.into("proxyUrlPrefixToRemove", &p.prefix); err != nil {
+		return err
+	}
+	if _, err := f.into("removeProxyRequestHeaders", &p.remove); err != nil {
+		return err
+	}
+	if data, given := f.take("additionalProxyRequestHeaders"); given {
+		if p.set, err = proxyFields(data); err != nil {
+			return f.located("additionalProxyRequestHeaders", err)
+		}
+	}
+	if !given {
+		return nil // without a server to go to, the other fields mean nothing
+	}
+	if p.template, err = t.parse(p.base); err != nil {
+		return f.located("proxyBaseUrl", err)
+	}
+	if p.template == nil {
+		if _, err := parseHTTP(p.base); err != nil {
+			return f.located("proxyBaseUrl", err)
+		}
+	}
+	r.proxy = &p
+	return nil
+}
+
+func proxyFields(data []byte) ([]Field, error) {
+	members, err := orderedMembers(data)
+	if err != nil {
+		return nil, err
+	}
+	var list []Field
+	for _, m := range members {
+		values, err := oneOrMore(m.data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.name, err)
+		}
+		for _, value := range values {
+			if !httpguts.ValidHeaderFieldName(m.name) || !httpguts.ValidHeaderFieldValue(value) {
+				return nil, fmt.Errorf("%s: no header field can be like this", m.name)
+			}
+			list = append(list, Field{http.CanonicalHeaderKey(m.name), value})
+		}
+	}
+	return list, nil
+}
+
+// parseHTTP reads a URL of http or https.
+func parseHTTP(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("it is not a URL")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Opaque != "" {
+		return nil, fmt.Errorf("'%s' is not a URL of http or https", text)
+	}
+	return u, nil
+}
+
+// target returns the URL to ask for: the base, and behind it the URL of the request.
+func (p *proxying) target(r *Request) (*url.URL, error) {
+	base := p.base
+	if p.template != nil {
+		base = oneLine(string(p.template.Append(nil, model{r})))
+	}
+	rest := strings.TrimPrefix(r.url, p.prefix)
+	if strings.HasSuffix(base, "/") {
+		rest = strings.TrimPrefix(rest, "/")
+	} else if rest != "" && rest[0] != '/' && rest[0] != '?' {
+		rest = "/" + rest
+	}
+	return parseHTTP(base + rest)
+}
+
+func (p *proxying) of(r *Request, added []Field) (*Proxy, error) {
+	target, err := p.target(r)
+	if err != nil {
+		return nil, err
+	}
+	return &Proxy{URL: target, Set: p.set, Remove: p.remove, Add: added}, nil
+}

@@ -1,0 +1,219 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wiremock
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/template"
+)
+
+// Call is a request that a mapping has sent once it has responded.
+type Call struct {
+	Method string
+	URL    string // of http or https
+	Header []Field
+	Body   []byte
+	// Delay is the time between the response and the call.
+	Delay time.Duration
+}
+
+// webhook is what a mapping says of a Call. Its texts are templates, always.
+type webhook struct {
+	method, url rendered
+	headers     []headerOf
+	body        rendered
+	delay       latency.Latency
+}
+
+// rendered is a text that may be a template.
+type rendered struct {
+	text     string
+	template *template.Template
+}
+
+type headerOf struct {
+	name  string
+	value rendered
+}
+
+func (t rendered) of(r *Request) string {
+	if t.template == nil {
+		return t.text
+	}
+	return string(t.template.Append(nil, model{r}))
+}
+
+// parseWebhooks takes the listeners, and what older versions have for them. What
+// they do is known of one kind only.
+func (f *fields) parseWebhooks() ([]webhook, error) {
+	var all []webhook
+	for _, field := range []string{"serveEventListeners", "postServeActions"} {
+		data, given := f.take(field)
+		if !given {
+			continue
+		}
+		list, err := f.listeners(field, data)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+// listeners reads a list, or what older files have: an object by names.
+func (f *fields) listeners(field string, data json.RawMessage) ([]webhook, error) {
+	type listener struct {
+		Name          string          `json:"name"`
+		RequestPhases []string        `json:"requestPhases"`
+		Parameters    json.RawMessage `json:"parameters"`
+	}
+	var list []listener
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		members, err := orderedMembers(data)
+		if err != nil {
+			return nil, f.located(field, err)
+		}
+		for _, m := range members {
+			list = append(list, listener{Name: m.name, Parameters: m.data})
+		}
+	} else if err := json.Unmarshal(data, &list); err != nil {
+		return nil, f.errorf(field, "expected a list of listeners")
+	}
+	var hooks []webhook
+	for i, one := range list {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		if one.Name != "webhook" {
+			return nil, f.errorf(at, "'%s' is not supported", one.Name)
+		}
+		hook, err := parseWebhook(f.at(at)+".parameters", one.Parameters)
+		if err != nil {
+			return nil, err
+		}
+		if one.RequestPhases == nil || slices.Contains(one.RequestPhases, "AFTER_COMPLETE") {
+			hooks = append(hooks, hook)
+		}
+	}
+	return hooks, nil
+}
+
+func parseWebhook(path string, data json.RawMessage) (hook webhook, err error) {
+	f, err := newFields(path, data)
+	if err != nil {
+		return hook, err
+	}
+	parsed, _ := eval.ParseJSON(string(data))
+	parameters, _ := parsed.(*eval.Object)
+	t := templating{on: true, parameters: parameters}
+	for name, target := range map[string]*rendered{"method": &hook.method, "url": &hook.url, "body": &hook.body} {
+		if _, err := f.into(name, &target.text); err != nil {
+			return hook, err
+		}
+		if target.template, err = t.parse(target.text); err != nil {
+			return hook, f.located(name, err)
+		}
+	}
+	if hook.url.template == nil {
+		if _, err := parseHTTP(hook.url.text); err != nil {
+			return hook, f.located("url", err)
+		}
+	}
+	if encoded := ""; f.left["base64Body"] != nil {
+		if _, err := f.into("base64Body", &encoded); err != nil {
+			return hook, err
+		}
+		body, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil {
+			return hook, f.located("base64Body", err)
+		}
+		hook.body = rendered{text: string(body)}
+	}
+	if _, err := f.into("delay", &hook.delay); err != nil {
+		return hook, err
+	}
+	return hook, f.located("headers", hook.parseHeaders(f, t)) // other fields are parameters of the templates
+}
+
+func (hook *webhook) parseHeaders(f *fields, t templating) error {
+	data, given := f.take("headers")
+	if !given {
+		return nil
+	}
+	members, err := orderedMembers(data)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		values, err := oneOrMore(m.data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		if !httpguts.ValidHeaderFieldName(m.name) {
+			return fmt.Errorf("no header field can have the name '%s'", m.name)
+		}
+		for _, value := range values {
+			compiled, err := t.parse(value)
+			if err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
+			hook.headers = append(hook.headers, headerOf{http.CanonicalHeaderKey(m.name), rendered{value, compiled}})
+		}
+	}
+	return nil
+}
+
+// HasCalls reports whether the mapping has anything sent once it has responded.
+func (m *Mapping) HasCalls() bool { return m.webhooks != nil }
+
+// Calls returns what is to be sent once the mapping has responded to a request.
+// Delays are drawn from source. The error is the first that kept a call from being made; the others are made.
+func (m *Mapping) Calls(r *Request, source rand.Source) (calls []Call, first error) {
+	for i := range m.webhooks {
+		call, err := m.webhooks[i].call(r, m.url.template)
+		if err != nil {
+			first = cmp.Or(first, fmt.Errorf("mapping '%s': webhook: %w", m.Name(), err))
+			continue
+		}
+		call.Delay = m.webhooks[i].delay.Sample(source)
+		calls = append(calls, call)
+	}
+	return calls, first
+}
+
+func (hook *webhook) call(r *Request, t *urlTemplate) (call Call, err error) {
+	r.template = t
+	r.budget = eval.NewBudget(len(r.Target) + len(r.body.text))
+	call = Call{
+		Method: oneLine(hook.method.of(r)),
+		URL:    oneLine(hook.url.of(r)),
+		Body:   []byte(hook.body.of(r)),
+	}
+	for _, h := range hook.headers {
+		call.Header = append(call.Header, Field{h.name, oneLine(h.value.of(r))})
+	}
+	if r.exceeded() || r.failed != nil {
+		err, r.failed = r.failed, nil
+		return call, err
+	}
+	call.Method = cmp.Or(call.Method, http.MethodGet)
+	if !httpguts.ValidHeaderFieldName(call.Method) {
+		return call, errors.New("its method is none")
+	}
+	_, err = parseHTTP(call.URL)
+	return call, err
+}

@@ -1,0 +1,226 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stubs
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
+)
+
+// mostNear is how many near misses of one request are told.
+const mostNear = 3
+
+// serveEvents lists the requests of the journal, the latest first.
+func (s *Stubs) serveEvents(c *inquiry) (any, error) {
+	since, err := c.since()
+	if err != nil {
+		return nil, err
+	}
+	unmatched, stub := c.query.Get("unmatched") == "true", strings.ToLower(c.query.Get("matchingStub"))
+	var asked []*event
+	for _, e := range s.journal.all() {
+		switch {
+		case unmatched && e.mapping != nil, !since.IsZero() && !e.at.After(since):
+		case stub != "" && (e.mapping == nil || e.mapping.ID() != stub):
+		default:
+			asked = append(asked, e)
+		}
+	}
+	list, err := paged(c, asked)
+	if err != nil {
+		return nil, err
+	}
+	shown := []servedEvent{}
+	for _, e := range list {
+		shown = append(shown, s.served(e))
+	}
+	return map[string]any{"requests": shown, "meta": total{len(asked)}, "requestJournalDisabled": false}, nil
+}
+
+func (s *Stubs) serveEvent(c *inquiry) (any, error) {
+	for _, e := range s.journal.all() {
+		if e.id == strings.ToLower(c.PathValue("id")) {
+			return s.served(e), nil
+		}
+	}
+	return nil, notFound("there is no such request in the journal")
+}
+
+func (s *Stubs) serveForget(*inquiry) (any, error) {
+	s.journal.remove(func(*event) bool { return true })
+	return nothing, nil
+}
+
+func (s *Stubs) serveForgetOne(c *inquiry) (any, error) {
+	id := strings.ToLower(c.PathValue("id"))
+	s.journal.remove(func(e *event) bool { return e.id == id })
+	return nothing, nil
+}
+
+// matching returns the events whose requests meet the conditions in the body, the
+// latest first.
+func (s *Stubs) matching(c *inquiry) ([]*event, error) {
+	criteria, err := s.criteria(c.body)
+	if err != nil {
+		return nil, err
+	}
+	var list []*event
+	for _, e := range s.journal.all() {
+		if criteria.Matches(e.request()) {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+func (s *Stubs) serveCount(c *inquiry) (any, error) {
+	list, err := s.matching(c)
+	return map[string]any{"count": len(list), "requestJournalDisabled": false}, err
+}
+
+func (s *Stubs) serveFind(c *inquiry) (any, error) {
+	list, err := s.matching(c)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(list)
+	return requestsOf(list), nil
+}
+
+func requestsOf(list []*event) any {
+	shown := []loggedRequest{}
+	for _, e := range list {
+		shown = append(shown, e.logged())
+	}
+	return map[string]any{"requests": shown, "requestJournalDisabled": false}
+}
+
+func (s *Stubs) serveUnmatched(*inquiry) (any, error) {
+	var list []*event
+	for _, e := range s.journal.all() {
+		if e.mapping == nil {
+			list = append(list, e)
+		}
+	}
+	return requestsOf(list), nil
+}
+
+func (s *Stubs) serveForgetMatching(c *inquiry) (any, error) {
+	criteria, err := s.criteria(c.body)
+	if err != nil {
+		return nil, err
+	}
+	return s.forgotten(func(e *event) bool { return criteria.Matches(e.request()) }), nil
+}
+
+func (s *Stubs) serveForgetByMetadata(c *inquiry) (any, error) {
+	has, err := s.onMetadata(c.body)
+	if err != nil {
+		return nil, err
+	}
+	return s.forgotten(func(e *event) bool { return e.mapping != nil && has(e.mapping) }), nil
+}
+
+func (s *Stubs) forgotten(gone func(*event) bool) any {
+	shown := []servedEvent{}
+	for _, e := range s.journal.remove(gone) {
+		shown = append(shown, s.served(e))
+	}
+	return map[string]any{"serveEvents": shown}
+}
+
+// nearMiss is a request and the mapping, or the conditions, that it nearly met.
+type nearMiss struct {
+	Request loggedRequest   `json:"request"`
+	Stub    json.RawMessage `json:"stubMapping,omitempty"`
+	Pattern json.RawMessage `json:"requestPattern,omitempty"`
+	Result  struct {
+		Distance float64 `json:"distance"`
+	} `json:"matchResult"`
+}
+
+func nearMisses(list []nearMiss) any {
+	if list == nil {
+		list = []nearMiss{}
+	}
+	return map[string]any{"nearMisses": list}
+}
+
+// near returns the near misses of a request.
+func (s *Stubs) near(e *event) (list []nearMiss) {
+	for _, near := range s.current().Nearest(e.request(), mostNear) {
+		miss := nearMiss{Request: e.logged(), Stub: near.JSON()}
+		miss.Result.Distance = near.Distance
+		list = append(list, miss)
+	}
+	return list
+}
+
+func (s *Stubs) serveNearUnmatched(*inquiry) (any, error) {
+	var list []nearMiss
+	for _, e := range s.journal.all() {
+		if e.mapping == nil {
+			list = append(list, s.near(e)...)
+		}
+	}
+	return nearMisses(list), nil
+}
+
+func (s *Stubs) serveNearRequest(c *inquiry) (any, error) {
+	var posted loggedRequest
+	if err := c.into(&posted); err != nil {
+		return nil, err
+	}
+	return nearMisses(s.near(posted.event())), nil
+}
+
+func (s *Stubs) serveNearPattern(c *inquiry) (any, error) {
+	criteria, err := s.criteria(c.body)
+	if err != nil {
+		return nil, err
+	}
+	type far struct {
+		*event
+		distance float64
+	}
+	var all []far
+	for _, e := range s.journal.all() {
+		all = append(all, far{e, criteria.Distance(e.request())})
+	}
+	slices.SortStableFunc(all, func(a, b far) int { return cmp.Compare(a.distance, b.distance) })
+	var list []nearMiss
+	for _, one := range all[:min(mostNear, len(all))] {
+		miss := nearMiss{Request: one.logged(), Pattern: c.body}
+		miss.Result.Distance = one.distance
+		list = append(list, miss)
+	}
+	return nearMisses(list), nil
+}
+
+// event returns a request that was posted as one of the journal.
+func (r *loggedRequest) event() *event {
+	e := &event{
+		at: time.Now(), method: cmp.Or(r.Method, http.MethodGet), target: cmp.Or(r.URL, r.AbsoluteURL, "/"),
+		host: r.Host, scheme: cmp.Or(r.Scheme, "http"), clientIP: r.ClientIP, protocol: r.Protocol, body: []byte(r.Body),
+	}
+	if raw, err := base64.StdEncoding.DecodeString(r.BodyAsBase64); err == nil && len(raw) > 0 {
+		e.body = raw
+	}
+	for name, values := range r.Headers {
+		for _, value := range values {
+			e.header = append(e.header, wiremock.Field{Name: name, Value: value})
+		}
+		if equalFold(name, "Host") && len(values) > 0 {
+			e.host = values[0]
+		}
+	}
+	return e
+}

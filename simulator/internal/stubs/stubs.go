@@ -1,0 +1,312 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stubs runs WireMock's stub mappings: it decides responses by them,
+// counts these, keeps the states of scenarios and a journal of requests, makes the
+// calls that mappings ask for, and serves WireMock's own admin API.
+package stubs
+
+import (
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/latency"
+	"github.com/caddy-rehearsal/rehearsal/internal/response"
+	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
+)
+
+// Stubs are mappings that run. Any number of goroutines may use them.
+type Stubs struct {
+	options    Options
+	configured []*wiremock.Mapping
+	journal    *journal // nil: nobody can ask for it
+	calls      *caller
+	api        http.Handler
+	began      time.Time
+	logger     atomic.Pointer[zap.Logger]
+
+	states   *wiremock.Scenarios
+	settings atomic.Pointer[settings]
+	table    atomic.Pointer[table] // nil: the mappings have changed since it was made
+
+	mu      sync.Mutex // held to change the mappings; guards what follows
+	list    []*wiremock.Mapping
+	byID    map[string]*wiremock.Mapping
+	known   map[*wiremock.Mapping]*known
+	retired bool
+}
+
+// Options are what holds for all mappings.
+type Options struct {
+	// Scenario counts the responses.
+	Scenario *scenario.Scenario
+	// Seed makes random choices the same in every run. Nil: every run differs.
+	Seed *uint64
+	// Journal is what is kept of requests. Nil: nothing.
+	Journal *JournalOptions
+	// Loader reads mappings that are added.
+	Loader wiremock.Loader
+	// Root is the directory that mappings are saved in. Empty: none can be saved.
+	Root string
+	// Files is the directory in or beside which the folder `__files` is, for
+	// mappings that are added.
+	Files string
+}
+
+// table is the mappings in force with what is known of them.
+type table struct {
+	*wiremock.Set
+	known   map[*wiremock.Mapping]*known
+	proxies bool // some have another server respond
+}
+
+// known is what can be said of a mapping's answers before there is a request.
+type known struct {
+	response *response.Message // nil: it is made for each request
+	fault    response.Fault
+	pace     response.Pace
+	counter  *scenario.Outside
+	decided  atomic.Uint64 // how many requests it took, if there is a seed
+}
+
+// faults are WireMock's in our words.
+var faults = map[wiremock.Fault]response.Fault{
+	wiremock.ConnectionReset:   response.Reset,
+	wiremock.EmptyResponse:     response.Empty,
+	wiremock.MalformedResponse: response.Malformed,
+	wiremock.RandomData:        response.Garbage,
+}
+
+// New puts mappings in force. Close ends what they hold.
+func New(configured []*wiremock.Mapping, options Options) *Stubs {
+	s := &Stubs{
+		options:    options,
+		configured: configured,
+		began:      time.Now(),
+		states:     wiremock.NewScenarios(),
+		known:      make(map[*wiremock.Mapping]*known, len(configured)),
+	}
+	s.logger.Store(zap.NewNop())
+	s.calls = newCaller(options.Scenario.Name(), s.log)
+	if options.Journal != nil {
+		s.journal, s.api = newJournal(*options.Journal), newAPI(s)
+	}
+	s.replace(configured)
+	s.current()
+	return s
+}
+
+// Use has the stubs log as the configuration in force does.
+func (s *Stubs) Use(logger *zap.Logger) { s.logger.Store(logger) }
+
+func (s *Stubs) log() *zap.Logger { return s.logger.Load() }
+
+// Destruct lets go of the counters of all mappings and of calls that are due later.
+// Requests that come after that still get their responses.
+func (s *Stubs) Destruct() error {
+	s.calls.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.retired = true
+	for _, k := range s.known {
+		k.counter.Release()
+	}
+	s.known = nil
+	return nil
+}
+
+// current returns the table of the mappings in force. It is made when the first
+// request needs it, so that many mappings can be added in a row.
+func (s *Stubs) current() *table {
+	if t := s.table.Load(); t != nil {
+		return t
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.made()
+}
+
+// made is current for those who hold the lock.
+func (s *Stubs) made() *table {
+	if t := s.table.Load(); t != nil {
+		return t
+	}
+	t := &table{
+		Set:     wiremock.NewSetIn(s.states, s.list),
+		known:   maps.Clone(s.known),
+		proxies: slices.ContainsFunc(s.list, (*wiremock.Mapping).Proxies),
+	}
+	s.table.Store(t)
+	return t
+}
+
+// replace puts a list of mappings in the place of the one in force. Those that are
+// in both count on.
+func (s *Stubs) replace(list []*wiremock.Mapping) {
+	s.list = list
+	before := s.known
+	s.known = make(map[*wiremock.Mapping]*known, len(list))
+	s.byID = make(map[string]*wiremock.Mapping, len(list))
+	for _, m := range list {
+		s.byID[m.ID()] = m
+		if k := before[m]; k != nil {
+			s.known[m] = k
+			delete(before, m)
+		} else {
+			s.known[m] = know(m, s.options.Scenario)
+		}
+	}
+	for _, k := range before {
+		k.counter.Release()
+	}
+	s.table.Store(nil)
+}
+
+// know prepares a mapping's answers.
+func know(mapping *wiremock.Mapping, s *scenario.Scenario) *known {
+	said, fixed := mapping.Fixed()
+	k := &known{
+		fault: faults[said.Fault],
+		pace:  response.Pace{Chunks: said.Dribble.Chunks, Duration: said.Dribble.Duration},
+	}
+	if fixed {
+		k.response = messageOf(&said)
+	}
+	status := said.Status
+	if !k.fault.Answers() {
+		status = scenario.NoStatus
+	}
+	k.counter = s.Outside(mapping.Name(), status)
+	return k
+}
+
+// More is what there is to do for a request beside a response.
+type More struct {
+	// Proxy is set if another server responds; then only the latency of the
+	// response counts.
+	Proxy *wiremock.Proxy
+
+	calls   []wiremock.Call
+	mapping *wiremock.Mapping
+	counter *scenario.Outside
+}
+
+// Decide returns the response of the mapping that matches a request, and whether
+// one does. More is nil if that is all. The error is that of reading the request's
+// body, or wiremock.ErrTooMuch. What is served is in the journal before the client
+// sees it.
+func (s *Stubs) Decide(r *wiremock.Request, from Source) (a response.Response, more *More, found bool, err error) {
+	t := s.current()
+	mapping, err := t.Match(r)
+	if mapping == nil {
+		return response.Response{}, nil, false, err
+	}
+	k := t.known[mapping]
+	chance := s.drawsOf(mapping, k)
+	r.Random = chance
+	said, err := mapping.Respond(r)
+	if err != nil {
+		return response.Response{}, nil, false, err
+	}
+	a = response.Response{
+		Message: k.response,
+		Latency: said.Wait(s.wait(), chance),
+		Fault:   k.fault,
+		Pace:    k.pace,
+		Route:   mapping.Name(),
+	}
+	if a.Message == nil {
+		a.Message = messageOf(&said)
+	}
+	if said.Proxy != nil || mapping.HasCalls() {
+		more = &More{Proxy: said.Proxy, mapping: mapping, counter: k.counter}
+		if more.calls, err = mapping.Calls(r, chance); err != nil {
+			s.calls.failed(err)
+		}
+	}
+	if said.Proxy == nil {
+		k.counter.Count(a.Latency)
+	}
+	if s.journal != nil {
+		s.journal.add(r, from, mapping, &a)
+	}
+	return a, more, true, nil
+}
+
+// Proxied counts what another server responded.
+func (m *More) Proxied(status int, latency time.Duration) { m.counter.CountAs(status, latency) }
+
+// After makes the calls of a mapping, in the background, once it has responded.
+func (s *Stubs) After(m *More) {
+	if m != nil && m.calls != nil {
+		s.calls.add(m.calls, m.mapping.Name())
+	}
+}
+
+// Unmatched keeps a request in the journal that no mapping took, and returns the
+// response to it.
+func (s *Stubs) Unmatched(r *wiremock.Request, from Source) response.Response {
+	a := s.options.Scenario.Unmatched(s.current().Closest(r))
+	s.Missed(r, from, &a)
+	return a
+}
+
+// Missed keeps a request in the journal that something else than a mapping
+// answers: nil, if it is not known how.
+func (s *Stubs) Missed(r *wiremock.Request, from Source, a *response.Response) {
+	if s.journal != nil {
+		s.journal.add(r, from, nil, a)
+	}
+}
+
+// Takes reports whether a mapping takes a request, or is to say why it cannot tell.
+// Scenarios stay as they are.
+func (s *Stubs) Takes(r *wiremock.Request) bool {
+	mapping, err := s.current().Find(r)
+	return mapping != nil || err != nil
+}
+
+// Proxies reports whether a mapping may have another server respond. Nil has no
+// mappings.
+func (s *Stubs) Proxies() bool { return s != nil && s.current().proxies }
+
+// drawsOf returns what the response to a request is drawn from. That of a seed is
+// the same for every request of a mapping by their order, whatever other
+// mappings are asked at the same time.
+func (s *Stubs) drawsOf(mapping *wiremock.Mapping, k *known) rand.Source {
+	if s.options.Seed == nil {
+		return latency.Random()
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(mapping.Name()))
+	draws := latency.DrawsOf(*s.options.Seed^hash.Sum64(), k.decided.Add(1))
+	return &draws
+}
+
+// messageOf makes a message of what a mapping says. Without a Content-Type of
+// its own it has none, as with WireMock.
+func messageOf(said *wiremock.Response) *response.Message {
+	var fields []response.Field
+	at := make(map[string]int)
+	for _, line := range said.Header {
+		if i, ok := at[line.Name]; ok {
+			fields[i].Values = append(fields[i].Values, line.Value)
+			continue
+		}
+		at[line.Name] = len(fields)
+		fields = append(fields, response.NewField(line.Name, line.Value))
+	}
+	if _, ok := at["Content-Type"]; !ok {
+		fields = append(fields, response.NewField("Content-Type"))
+	}
+	return response.NewMessage(said.Status, fields, response.Bytes(said.Body))
+}
