@@ -16,6 +16,7 @@ import (
 // fake is a target each of whose requests takes a time.
 type fake struct {
 	takes time.Duration
+	slow  map[int]time.Duration // what some take instead
 
 	mu      sync.Mutex
 	sent    []int
@@ -38,6 +39,10 @@ func (f *fake) Send(m *int, start Start) {
 	f.sent = append(f.sent, *m)
 	f.starts = append(f.starts, start)
 	f.mu.Unlock()
+	if takes, ok := f.slow[*m]; ok {
+		time.Sleep(takes)
+		return
+	}
 	time.Sleep(f.takes)
 }
 
@@ -191,4 +196,20 @@ func (o oversleeping) Wait(ctx context.Context, until time.Time) error {
 		return ctx.Err()
 	}
 	return o.Waiter.Wait(ctx, until.Add(30*time.Millisecond))
+}
+
+// Requests that are late since all connections were busy start no closer together
+// than the minimum either.
+func TestTheMinimumDelayHoldsForLateRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := &fake{takes: time.Second, slow: map[int]time.Duration{0: 10 * time.Minute, 1: 9 * time.Minute}}
+		runOf(t, &Run[int]{Schedule: Schedule{MinDelay: time.Minute}, Connections: 2}, 6, 1, target)
+		var at []time.Duration
+		for _, start := range target.starts {
+			at = append(at, start.Started)
+		}
+		if want := []time.Duration{0, time.Minute, 10 * time.Minute, 11 * time.Minute, 12 * time.Minute, 13 * time.Minute}; !slices.Equal(at, want) {
+			t.Errorf("they started at %v, want %v", at, want)
+		}
+	})
 }
