@@ -153,7 +153,9 @@ func (c *confirmation) run(ctx context.Context) error {
 			}
 		}
 		for i := range steps {
-			c.ask(ctx, i, steps[i], asks[i])
+			if err := c.ask(ctx, i, steps[i], asks[i]); err != nil {
+				return err
+			}
 		}
 		if ctx.Err() != nil {
 			c.notAsked("all: the run ended before")
@@ -201,19 +203,29 @@ func (c *confirmation) load(ctx context.Context, asks [][]tally.Ask) error {
 }
 
 // ask asks the requests of one new system again, several at once.
-func (c *confirmation) ask(ctx context.Context, system int, step *tally.Confirmation, asks []tally.Ask) {
+func (c *confirmation) ask(ctx context.Context, system int, step *tally.Confirmation, asks []tally.Ask) error {
 	var next atomic.Int64
+	var failed atomic.Pointer[error]
 	var wg sync.WaitGroup
 	for range min(mostAskers, c.delivery.connections, len(asks)) {
 		wg.Go(func() {
 			a := c.newAsker(ctx, system)
 			defer a.close()
+			defer func() {
+				if value := recover(); value != nil {
+					failed.Store(new(faultOf(value)))
+				}
+			}()
 			for n := next.Add(1); int(n) <= len(asks) && ctx.Err() == nil; n = next.Add(1) {
 				a.ask(ctx, step, &asks[n-1])
 			}
 		})
 	}
 	wg.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // asker asks one request after the other, each over and over.

@@ -5,6 +5,8 @@ package replaycmd
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -112,8 +114,14 @@ func (d *delivery) ownPace() bool { return d.same && !d.inStep && d.mine == nil 
 // counted returns how many targets figures are about.
 func (d *delivery) counted() int { return len(d.targets) - d.hidden }
 
-// next makes a message of the next record.
+// next makes a message of the next record. One that cannot even be refused ends
+// reading.
 func (d *delivery) next(m *message) (recordedNS int64, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = faultOf(value)
+		}
+	}()
 	record, err := d.records.Next()
 	if err != nil {
 		return 0, err
@@ -169,6 +177,7 @@ func (d *delivery) tick() (end func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
+		defer mayFail()
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
 		for {
@@ -258,6 +267,7 @@ type sender struct {
 // Send sends a message and counts what became of it, from the end of the warm-up
 // on.
 func (s *sender) Send(m *message, start schedule.Start) {
+	defer s.recovered(m, start)
 	warmup := s.delivery.schedule.Warmup
 	start.Due, start.Started = start.Due-warmup, start.Started-warmup
 	sample := report.Sample{
@@ -304,6 +314,37 @@ func (s *sender) Send(m *message, start schedule.Start) {
 	if kind != http1.Interrupted {
 		s.fail(kind, err)
 	}
+}
+
+// recovered is deferred while a message is sent: what a response can do wrong costs
+// its connection and counts as malformed, but does not end the run.
+func (s *sender) recovered(m *message, start schedule.Start) {
+	value := recover()
+	if value == nil {
+		return
+	}
+	s.client.Close()
+	if m.step != nil {
+		m.step.Failed(s.number, time.Now())
+	}
+	warmup := s.delivery.schedule.Warmup
+	if !start.Warm {
+		s.batch.Add(report.Sample{
+			Due: start.Due - warmup, Started: start.Started - warmup, Ended: s.delivery.run.Elapsed() - warmup,
+			Class: m.class, Failure: http1.Malformed.String(),
+		})
+	}
+	s.fail(http1.Malformed, faultOf(value))
+}
+
+// mayFail is deferred by what only shows how far a run is: if that panics it ends,
+// and the run goes on.
+func mayFail() { _ = recover() }
+
+// faultOf returns what code panicked with as an error: a fault of ours, with where
+// it is.
+func faultOf(value any) error {
+	return fmt.Errorf("a fault of Rehearsal, please report it: %v\n%s", value, debug.Stack())
 }
 
 // pass passes what became of a message to the consumers.

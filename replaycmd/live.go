@@ -39,6 +39,7 @@ func (p *params) showLive(w io.Writer, run *delivery, records *records) (hide fu
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
+		defer mayFail()
 		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		view := liveView{before: make([]report.Running, len(run.lines)), last: time.Now()}

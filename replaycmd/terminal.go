@@ -110,6 +110,7 @@ func (p *params) showProgress(w io.Writer, run *delivery, records *records) (hid
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
+		defer mayFail()
 		ticker := time.NewTicker(progressEvery)
 		defer ticker.Stop()
 		var before int64

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 )
@@ -121,6 +122,11 @@ func (f *file) readAhead(ctx context.Context, spare <-chan *held) {
 	f.decoder = Decode(f.Reader(ctx), true)
 	go func() {
 		defer close(f.ahead)
+		defer func() {
+			if value := recover(); value != nil {
+				f.err = fmt.Errorf("a fault of Rehearsal, please report it: %v\n%s", value, debug.Stack())
+			}
+		}()
 		decoder := f.decoder
 		for {
 			r, err := decoder.Next()
