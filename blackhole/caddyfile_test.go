@@ -111,7 +111,6 @@ func TestBadJSONIsRefusedNamingTheField(t *testing.T) {
 	for handler, want := range map[string]string{
 		`"status":99`:                     "status: '99' is not the status of an answer: expected 200 to 599",
 		`"headers":{"A b":["c"]}`:         "headers: 'A b'",
-		`"percent":101`:                   "percentage",
 		`"record":{}`:                     "record: a directory is needed",
 		`"record":{"dir":"` + file + `"}`: "is not a directory",
 		`"record":{"dir":"{env.BLACKHOLE_TEST_UNSET_DIR}/x"}`: "record: ",
@@ -120,6 +119,9 @@ func TestBadJSONIsRefusedNamingTheField(t *testing.T) {
 		`"record":{"dir":"a","max_body":"1GiB"}`:              "max_body: must be from 1 byte to 256 MiB",
 		`"record":{"dir":"a","prefix":"../x"}`:                "record: prefix: ",
 		`"record":{"dir":"a","keep":["never"]}`:               "never",
+		`"record":{"dir":"a","keep":["5",null]}`:              "keep: a rule is empty: expected a number of files, an age or a size",
+		`"record":{"dir":"a","rotate_size":"big"}`:            "record.rotate_size",
+		`"percent":101`:                                       "'101' is not a percentage: expected a number from 0 to 100) into Go struct field Handler.percent",
 		`"record":{"dir":"a","redact":["a b"]}`:               "redact: 'a b' is not a header field name",
 		`"record":{"dir":"a","redact_json":["$[0]"]}`:         "redact_json: '$[0]' is not a JSON path",
 		`"record":{"dir":"a","original_uri":"a b"}`:           "original_uri: 'a b' is not a header field name",

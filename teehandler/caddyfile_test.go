@@ -193,7 +193,7 @@ func TestValuesAreCheckedAtLoad(t *testing.T) {
 func TestJSONIsChecked(t *testing.T) {
 	for fields, want := range map[string]string{
 		`"to": []`:                                       "no shadow",
-		`"to": ["a"], "percent": 101`:                    "not a percentage",
+		`"to": ["a"], "percent": 101`:                    "not a percentage: expected a number from 0 to 100) into Go struct field Handler.percent",
 		`"to": ["a"], "percent": "12%"`:                  "",
 		`"to": ["a"], "timeout": -1`:                     "timeout",
 		`"to": ["a"], "timeout": "soon"`:                 "duration",

@@ -83,7 +83,10 @@ func (o *Outcome) decoders() decoders {
 	return decoders{
 		"status":    decodeInto(&o.Status, "a whole number"),
 		"latency":   o.Latency.UnmarshalJSON,
-		"percent":   decodeNew(&o.Percent, (*units.Percent).UnmarshalJSON),
+		"percent":   decodeNew(&o.Percent, func(p *units.Percent, data []byte) (err error) {
+			*p, err = units.PercentOfJSON(data)
+			return err
+		}),
 		"first":     decodeNew(&o.First, (*First).UnmarshalJSON),
 		"fault":     decodeTextNew(&o.Fault, ParseFault),
 		"bandwidth": decodeText(&o.Bandwidth, ParseBandwidth),

@@ -8,6 +8,7 @@ package units
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -43,17 +44,27 @@ func (p Percent) String() string { return strconv.FormatFloat(float64(p), 'g', -
 func (p Percent) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalJSON reads the share from a plain number or from text.
-func (p *Percent) UnmarshalJSON(data []byte) error {
+func (p *Percent) UnmarshalJSON(data []byte) (err error) {
+	*p, err = PercentOfJSON(data)
+	return inField(err, reflect.TypeFor[Percent]())
+}
+
+// PercentOfJSON returns the share that JSON has as a plain number or as text.
+func PercentOfJSON(data []byte) (Percent, error) {
 	text := string(data)
 	if len(data) > 0 && data[0] == '"' {
 		if err := json.Unmarshal(data, &text); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	parsed, err := ParsePercent(text)
-	if err != nil {
-		return err
+	return ParsePercent(text)
+}
+
+// inField returns an error of reading a value of JSON as one to which
+// encoding/json adds the name of the field: it does for no other kind.
+func inField(err error, of reflect.Type) error {
+	if err == nil {
+		return nil
 	}
-	*p = parsed
-	return nil
+	return &json.UnmarshalTypeError{Value: fmt.Sprintf("a value (%v)", err), Type: of}
 }

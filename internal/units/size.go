@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -66,11 +67,11 @@ func (s *Size) UnmarshalText(text []byte) error {
 func (s *Size) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err == nil {
-		return s.UnmarshalText([]byte(text))
+		return inField(s.UnmarshalText([]byte(text)), reflect.TypeFor[Size]())
 	}
 	var n int64
 	if err := json.Unmarshal(data, &n); err != nil || n < 0 {
-		return fmt.Errorf("%s is not a size: expected a number of bytes, or text with %s", data, sizeUnits)
+		return inField(fmt.Errorf("%s is not a size: expected a number of bytes, or text with %s", data, sizeUnits), reflect.TypeFor[Size]())
 	}
 	*s = Size(n)
 	return nil

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,6 +151,9 @@ func (o *Options) Check() error {
 		return fmt.Errorf("max_body: must be from 1 byte to %d MiB, is %d bytes", MaxBody>>20, o.MaxBody)
 	case o.Memory <= 0:
 		return fmt.Errorf("memory: must be greater than 0, is %d", o.Memory)
+	}
+	if slices.Contains(o.Keep, Keep{}) {
+		return errors.New("keep: a rule is empty: expected a number of files, an age or a size")
 	}
 	for option, fields := range map[string][]string{"redact": o.Redact, "redact_hash": o.RedactHash, "original_uri": {cmp.Or(o.OriginalURI, "none")}} {
 		for _, field := range fields {
