@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Size of a drawing, in its own units. A page scales it to its width.
@@ -65,7 +66,7 @@ type Cross struct {
 func (c *Chart) SVG(number int) (template.HTML, error) {
 	d := drawing{Chart: c, Number: number, Width: Width, Height: Height, Left: left, Right: Width - right, Top: top, Bottom: Height - bottom}
 	for _, tick := range c.X.ticks() {
-		d.XTicks = append(d.XTicks, mark{At: c.x(tick), Text: c.X.Format(tick)})
+		d.XTicks = append(d.XTicks, c.xTick(tick))
 	}
 	for _, tick := range c.Y.ticks() {
 		d.YTicks = append(d.YTicks, mark{At: c.y(tick), Text: c.Y.Format(tick)})
@@ -115,6 +116,17 @@ type drawing struct {
 type mark struct {
 	At   string
 	Text string
+	Ends bool // the text ends at the edge of the drawing, rather than beyond it
+}
+
+// wideLetter is how wide a letter of a tick is at most, on the smallest screen.
+const wideLetter = 9
+
+// xTick returns a tick of the X axis.
+func (c *Chart) xTick(tick float64) mark {
+	text := c.X.Format(tick)
+	at := left + c.X.share(tick)*(Width-right-left)
+	return mark{At: c.x(tick), Text: text, Ends: at+wideLetter*float64(utf8.RuneCountInString(text))/2 > Width}
 }
 
 type shape struct {

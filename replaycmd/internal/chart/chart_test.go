@@ -107,3 +107,18 @@ func TestDrawingStaysInItsBox(t *testing.T) {
 		}
 	}
 }
+
+// The text of the last tick ends at the edge, if it would go beyond.
+func TestTicksStayInTheDrawing(t *testing.T) {
+	c := Chart{X: Axis{Low: 0, High: 10, Format: func(v float64) string { return fmt.Sprint(v, " min") }}, Y: Axis{High: 1, Format: func(float64) string { return "" }}}
+	if got := c.xTick(10); !got.Ends {
+		t.Errorf("the last is %+v", got)
+	}
+	if got := c.xTick(8); got.Ends {
+		t.Errorf("one before is %+v", got)
+	}
+	svg, err := c.SVG(1)
+	if err != nil || !strings.Contains(string(svg), `x="480" y="222" dy="15" text-anchor="end">10 min<`) {
+		t.Errorf("got %s, %v", svg, err)
+	}
+}

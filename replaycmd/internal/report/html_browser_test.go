@@ -63,9 +63,13 @@ func TestPageInChromium(t *testing.T) {
 			// what is drawn lies within its drawing
 			if out := browsertest.Eval[int](b, `[...document.querySelectorAll('svg.chart')].filter(s => { const b = s.getBoundingClientRect();
 				return [...s.querySelectorAll('path.line, text')].some(e => { const r = e.getBoundingClientRect();
-					return r.left < b.left - 4 || r.right > b.right + 8 || r.top < b.top - 4 || r.bottom > b.bottom + 4 }) }).length`); out > 0 {
+					return r.left < b.left - 4 || r.right > b.right + 4 || r.top < b.top - 4 || r.bottom > b.bottom + 4 }) }).length`); out > 0 {
 				t.Errorf("%s: at %d pixels %d charts draw beyond their edges", name, width, out)
 			}
+		}
+		// what differs is read without scrolling to the side, on the narrow screen as well
+		if out := browsertest.Eval[int](b, "[...document.querySelectorAll('.scroll:has(.stacks)')].filter(e => e.scrollWidth > e.clientWidth).length"); out > 0 {
+			t.Errorf("%s: %d tables of differences are too wide", name, out)
 		}
 		if styled := browsertest.Eval[string](b, "getComputedStyle(document.querySelector('.verdict')).borderTopStyle"); styled == "none" {
 			t.Errorf("%s: the page has no style: its policy refuses it", name)
