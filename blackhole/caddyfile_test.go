@@ -121,12 +121,12 @@ func TestBadJSONIsRefusedNamingTheField(t *testing.T) {
 		`"record":{"dir":"a","keep":["never"]}`:               "never",
 		`"record":{"dir":"a","keep":["5",null]}`:              "keep: a rule is empty: expected a number of files, an age or a size",
 		`"record":{"dir":"a","rotate_size":"big"}`:            "record.rotate_size",
-		`"percent":101`:                                       "'101' is not a percentage: expected a number from 0 to 100) into Go struct field Handler.percent",
-		`"record":{"dir":"a","redact":["a b"]}`:               "redact: 'a b' is not a header field name",
-		`"record":{"dir":"a","redact_json":["$[0]"]}`:         "redact_json: '$[0]' is not a JSON path",
-		`"record":{"dir":"a","original_uri":"a b"}`:           "original_uri: 'a b' is not a header field name",
-		`"record":{"dir":"a","mode":"0999"}`:                  "0999",
-		`"record":{"dir":"a","compressoin":"none"}`:           "compressoin",
+		`"percent":101`:                               "'101' is not a percentage: expected a number from 0 to 100) into Go struct field Handler.percent",
+		`"record":{"dir":"a","redact":["a b"]}`:       "redact: 'a b' is not a header field name",
+		`"record":{"dir":"a","redact_json":["$[0]"]}`: "redact_json: '$[0]' is not a JSON path",
+		`"record":{"dir":"a","original_uri":"a b"}`:   "original_uri: 'a b' is not a header field name",
+		`"record":{"dir":"a","mode":"0999"}`:          "0999",
+		`"record":{"dir":"a","compressoin":"none"}`:   "compressoin",
 	} {
 		config := `{"apps":{"http":{"servers":{"s":{"listen":["127.0.0.1:0"],"routes":[{"handle":[{"handler":"blackhole",` + handler + `}]}]}}}}}`
 		if err := s.LoadJSON([]byte(config)); err == nil || !strings.Contains(err.Error(), want) {

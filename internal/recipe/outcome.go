@@ -81,9 +81,9 @@ func (o *Outcome) UnmarshalJSON(data []byte) error {
 // decoders returns what reads each field into the outcome.
 func (o *Outcome) decoders() decoders {
 	return decoders{
-		"status":    decodeInto(&o.Status, "a whole number"),
-		"latency":   o.Latency.UnmarshalJSON,
-		"percent":   decodeNew(&o.Percent, func(p *units.Percent, data []byte) (err error) {
+		"status":  decodeInto(&o.Status, "a whole number"),
+		"latency": o.Latency.UnmarshalJSON,
+		"percent": decodeNew(&o.Percent, func(p *units.Percent, data []byte) (err error) {
 			*p, err = units.PercentOfJSON(data)
 			return err
 		}),
