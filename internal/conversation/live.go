@@ -5,6 +5,7 @@ package conversation
 
 import (
 	"container/list"
+	"slices"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
@@ -30,6 +31,7 @@ type live struct {
 	went     int       // since then
 	back     int       // of these that came back
 	left     *Left
+	spare    spare
 }
 
 // session is what is kept of one.
@@ -122,6 +124,9 @@ func (l *live) forget(s *session) {
 	l.idle.Remove(s.element)
 	delete(l.sessions, s.id)
 	l.entries -= s.entries()
+	for i := range s.productions {
+		l.spare.giveValues(s.productions[i].values)
+	}
 	s.productions, s.index, s.had, s.asked, s.met, s.answers = nil, nil, hashes{}, hashes{}, nil, nil
 }
 
@@ -151,7 +156,8 @@ func (s *session) answer(f *Finder, e *slots, q *recording.Request) {
 	if len(s.answers) == maxAnswers {
 		s.publishFirst()
 	}
-	a := answer{ended: q.TimeNS + q.Response.DurationNS}
+	spare := &s.of.spare
+	a := answer{ended: q.TimeNS + q.Response.DurationNS, made: spare.productions()}
 	record := string(q.ID)
 	for number, item := range f.ofResponse {
 		p := e.producer(item.place, number)
@@ -161,7 +167,7 @@ func (s *session) answer(f *Finder, e *slots, q *recording.Request) {
 		}
 		if p.index >= len(a.made) || a.made[p.index].producer != p {
 			p.index = len(a.made)
-			a.made = append(a.made, production{producer: p, record: record})
+			a.made = append(a.made, production{producer: p, record: record, values: spare.values()})
 		}
 		if made := &a.made[p.index]; len(made.values) < maxAtPlace {
 			made.values = append(made.values, item.hash)
@@ -182,10 +188,12 @@ func (s *session) publish(now int64) {
 // publishFirst has the oldest response count. Values that stood in a request
 // before are echoes: the response is not where they come from.
 func (s *session) publishFirst() {
-	made := s.answers[0].made
-	s.answers = s.answers[1:]
+	made, spare := s.answers[0].made, &s.of.spare
+	s.answers = slices.Delete(s.answers, 0, 1)
 	s.order++
-	for _, p := range made {
+	defer spare.giveProductions(made)
+	for i := range made {
+		p := &made[i]
 		values := p.values[:0]
 		for _, value := range p.values {
 			if s.asked.has(value) {
@@ -200,17 +208,19 @@ func (s *session) publishFirst() {
 			}
 		}
 		if len(values) == 0 {
+			spare.giveValues(values)
 			continue
 		}
 		p.values, p.order = values, s.order
 		s.of.entries += len(values) + 8
 		if i, ok := s.index[p.producer]; ok {
 			s.of.entries -= len(s.productions[i].values) + 8
-			s.productions[i] = p
+			spare.giveValues(s.productions[i].values)
+			s.productions[i] = *p
 			continue
 		}
 		s.index[p.producer] = len(s.productions)
-		s.productions = append(s.productions, p)
+		s.productions = append(s.productions, *p)
 		p.producer.remember(s)
 	}
 }

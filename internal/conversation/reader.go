@@ -30,6 +30,7 @@ type Reader struct {
 	boundary []byte // between the parts of a form
 
 	names      map[string]string
+	lately     [256]string       // of names, by a few of their bytes
 	fieldNames map[string]string // as they were sent, to the one form
 
 	visit func(Place, []byte)
@@ -145,7 +146,15 @@ func (r *Reader) value(p Place, name, value []byte) {
 // name returns a name as a string that is made once, "" if it is none that a
 // place may have.
 func (r *Reader) name(name []byte) string {
+	if len(name) == 0 {
+		return ""
+	}
+	lately := &r.lately[byte(len(name))*131+name[len(name)-1]*31+name[len(name)/2]]
+	if string(name) == *lately {
+		return *lately
+	}
 	if known, ok := r.names[string(name)]; ok {
+		*lately = known
 		return known
 	}
 	text := string(name)
