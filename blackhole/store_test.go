@@ -58,9 +58,10 @@ func addRecords(t *testing.T, to map[string]int, name string, content []byte) {
 
 // TestKilledInTheMiddleOfUploads kills a Caddy while it sends 200 small files to a
 // slow store, and starts another: every record is in the bucket once.
-func TestKilledInTheMiddleOfUploads(t *testing.T) {
+func TestKilledInTheMiddleOfUploads(t *testing.T) { killInTheMiddle(t, caddytest.RunS3(t)) }
+
+func killInTheMiddle(t *testing.T, store *caddytest.S3) {
 	const requests = 200
-	store := caddytest.RunS3(t)
 	store.Misbehave(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.Method == http.MethodPut {
 			timer := time.NewTimer(40 * time.Millisecond)

@@ -99,8 +99,9 @@ func idsOf(records []*recording.Request) (ids []string) {
 
 // TestReplayFromAStoreIsThatOfTheFiles reads the recordings of two machines from
 // a bucket and from folders: the records are the same, in the same order.
-func TestReplayFromAStoreIsThatOfTheFiles(t *testing.T) {
-	store := caddytest.RunS3(t)
+func TestReplayFromAStoreIsThatOfTheFiles(t *testing.T) { replayFromAStore(t, caddytest.RunS3(t)) }
+
+func replayFromAStore(t *testing.T, store *caddytest.S3) {
 	folder := hosts(t, 5, 200)
 	upload(t, store, "shop", folder)
 	want := read(t, filepath.Join(folder, "web-1"), filepath.Join(folder, "web-2"))
@@ -147,8 +148,9 @@ func TestReplayFromAStoreIsThatOfTheFiles(t *testing.T) {
 
 // TestACutConnectionGoesOn has every connection break off after some bytes, and
 // the store answer with an error now and then: all is read, and no byte twice.
-func TestACutConnectionGoesOn(t *testing.T) {
-	store := caddytest.RunS3(t)
+func TestACutConnectionGoesOn(t *testing.T) { goOnWhereItBroke(t, caddytest.RunS3(t)) }
+
+func goOnWhereItBroke(t *testing.T, store *caddytest.S3) {
 	folder := hosts(t, 2, 400)
 	upload(t, store, "shop", folder)
 	var gets atomic.Int64
@@ -200,8 +202,9 @@ func TestAnObjectThatIsGoneIsNoted(t *testing.T) {
 
 // TestTimesInNamesChooseObjects counts the objects that --since and --until have
 // opened.
-func TestTimesInNamesChooseObjects(t *testing.T) {
-	store := caddytest.RunS3(t)
+func TestTimesInNamesChooseObjects(t *testing.T) { chooseByNames(t, caddytest.RunS3(t)) }
+
+func chooseByNames(t *testing.T, store *caddytest.S3) {
 	folder := hosts(t, 90, 3) // of a minute each
 	upload(t, store, "shop", folder)
 	at := func(minute int) string {
@@ -254,8 +257,9 @@ func TestStoresThatHaveNothing(t *testing.T) {
 
 // TestReportsInAStore has the shards of a run put their reports into a bucket,
 // which `caddy replay report` takes all of.
-func TestReportsInAStore(t *testing.T) {
-	store := caddytest.RunS3(t)
+func TestReportsInAStore(t *testing.T) { keepReports(t, caddytest.RunS3(t)) }
+
+func keepReports(t *testing.T, store *caddytest.S3) {
 	folder := hosts(t, 2, 100)
 	upload(t, store, "shop", folder)
 	target := serve(t, nil)

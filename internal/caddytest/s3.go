@@ -16,18 +16,23 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// S3 is an object store in memory that speaks S3's protocol and can misbehave.
+// S3 is an object store that speaks S3's protocol and can misbehave.
 type S3 struct {
 	// Endpoint is its URL.
 	Endpoint string
 
+	// Folder has the objects as files, if it is one of versitygw.
+	Folder string
+
 	t       testing.TB
-	backend *s3mem.Backend
+	objects func() (map[string][]byte, error)
 
 	mu      sync.Mutex
 	fault   Fault
 	counted map[string]int // requests, by their method
 }
+
+const s3Key = "AKIAIOSFODNN7EXAMPLE"
 
 // S3Bucket is the one bucket that the store has.
 const S3Bucket = "recordings"
@@ -36,15 +41,23 @@ const S3Bucket = "recordings"
 // nowhere else.
 const S3Secret = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"
 
-// RunS3 starts a store, whose credentials are in the environment of the test.
+// RunS3 starts a store in memory, whose credentials are in the environment of the
+// test.
 func RunS3(t testing.TB) *S3 {
 	t.Helper()
 	SetS3Credentials(t)
-	s := &S3{t: t, backend: s3mem.New(), counted: make(map[string]int)}
-	if err := s.backend.CreateBucket(S3Bucket); err != nil {
+	backend := s3mem.New()
+	if err := backend.CreateBucket(S3Bucket); err != nil {
 		t.Fatalf("making a bucket: %v", err)
 	}
-	store := gofakes3.New(s.backend, gofakes3.WithTimeSkewLimit(0), gofakes3.WithIntegrityCheck(true)).Server()
+	store := gofakes3.New(backend, gofakes3.WithTimeSkewLimit(0), gofakes3.WithIntegrityCheck(true)).Server()
+	return inFrontOf(t, store, func() (map[string][]byte, error) { return inMemory(backend) })
+}
+
+// inFrontOf returns a store that another handler is, as long as it behaves.
+func inFrontOf(t testing.TB, store http.Handler, objects func() (map[string][]byte, error)) *S3 {
+	t.Helper()
+	s := &S3{t: t, objects: objects, counted: make(map[string]int)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.counted[r.Method]++
@@ -66,7 +79,7 @@ func RunS3(t testing.TB) *S3 {
 func SetS3Credentials(t testing.TB) {
 	t.Helper()
 	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": S3Secret, "AWS_SESSION_TOKEN": "",
+		"AWS_ACCESS_KEY_ID": s3Key, "AWS_SECRET_ACCESS_KEY": S3Secret, "AWS_SESSION_TOKEN": "",
 		"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none",
 		"AWS_EC2_METADATA_DISABLED": "true",
 	} {
@@ -99,23 +112,31 @@ func (s *S3) Requests(method string) int {
 // Objects returns the contents of all objects by their keys.
 func (s *S3) Objects() map[string][]byte {
 	s.t.Helper()
-	list, err := s.backend.ListBucket(S3Bucket, nil, gofakes3.ListBucketPage{})
+	all, err := s.objects()
 	if err != nil {
-		s.t.Fatalf("listing: %v", err)
+		s.t.Fatalf("reading the bucket: %v", err)
+	}
+	return all
+}
+
+func inMemory(backend *s3mem.Backend) (map[string][]byte, error) {
+	list, err := backend.ListBucket(S3Bucket, nil, gofakes3.ListBucketPage{})
+	if err != nil {
+		return nil, err
 	}
 	all := make(map[string][]byte)
 	for _, item := range list.Contents {
-		object, err := s.backend.GetObject(S3Bucket, item.Key, nil)
+		object, err := backend.GetObject(S3Bucket, item.Key, nil)
 		if err != nil {
-			s.t.Fatalf("reading %s: %v", item.Key, err)
+			return nil, err
 		}
 		content, err := io.ReadAll(object.Contents)
 		if err = errors.Join(err, object.Contents.Close()); err != nil {
-			s.t.Fatalf("reading %s: %v", item.Key, err)
+			return nil, err
 		}
 		all[item.Key] = content
 	}
-	return all
+	return all, nil
 }
 
 // S3Error answers a request with one of the store's errors.

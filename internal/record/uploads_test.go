@@ -116,10 +116,13 @@ func checkOnce(t *testing.T, store *caddytest.S3, n int) {
 // TestUploadsSurviveABadStore sends 200 small files to a store that answers with
 // errors, breaks off and thinks that it is another time.
 func TestUploadsSurviveABadStore(t *testing.T) {
+	surviveABadStore(t, caddytest.RunS3(t), time.Hour)
+}
+
+// surviveABadStore sends them to a store whose clock is ahead.
+func surviveABadStore(t *testing.T, store *caddytest.S3, ahead time.Duration) {
 	const files = 200
-	store := caddytest.RunS3(t)
 	var puts atomic.Int64
-	ahead := time.Hour
 	store.Misbehave(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
 		if now := time.Now().Add(ahead); err != nil || now.Sub(at).Abs() > 15*time.Minute {
@@ -211,8 +214,9 @@ func TestAStoreThatIsAwayDelaysOnly(t *testing.T) {
 
 // TestTheNextStartFindsWhatIsLeft leaves files behind whose store is away, as a
 // crash does, one of them in the store already and one unfinished.
-func TestTheNextStartFindsWhatIsLeft(t *testing.T) {
-	store := caddytest.RunS3(t)
+func TestTheNextStartFindsWhatIsLeft(t *testing.T) { findWhatIsLeft(t, caddytest.RunS3(t)) }
+
+func findWhatIsLeft(t *testing.T, store *caddytest.S3) {
 	first := openStored(t, store.URL("shop"), nil)
 	first.Start() // and no uploads
 	first.record(t, 0, 5)
@@ -287,8 +291,9 @@ func TestFilesThatKeepLetsGoAreLost(t *testing.T) {
 }
 
 // TestNothingInTheBucketIsReplaced has other content under the name of a file.
-func TestNothingInTheBucketIsReplaced(t *testing.T) {
-	store := caddytest.RunS3(t)
+func TestNothingInTheBucketIsReplaced(t *testing.T) { replaceNothing(t, caddytest.RunS3(t)) }
+
+func replaceNothing(t *testing.T, store *caddytest.S3) {
 	s := openStored(t, store.URL("shop"), nil)
 	s.Start()
 	s.record(t, 0, 1)
@@ -321,8 +326,9 @@ func TestNothingInTheBucketIsReplaced(t *testing.T) {
 }
 
 // TestALargeFileGoesInParts uploads one that takes several, twice.
-func TestALargeFileGoesInParts(t *testing.T) {
-	store := caddytest.RunS3(t)
+func TestALargeFileGoesInParts(t *testing.T) { sendALargeFile(t, caddytest.RunS3(t)) }
+
+func sendALargeFile(t *testing.T, store *caddytest.S3) {
 	s := openStored(t, store.URL("shop"), func(o *Options) {
 		o.RotateSize = 64 << 20
 		if err := o.Compression.UnmarshalText([]byte("none")); err != nil {
