@@ -105,14 +105,6 @@ func (r *records) incomplete(notes *notes, err error) (int, error) {
 	return caddy.ExitCodeSuccess, nil
 }
 
-// gcPercent keeps the memory of a long run near that of a short one. What a run
-// needs it reuses, so that there is little to collect.
-const gcPercent = 50
-
-// gcPercentComparing is that of a run whose responses are compared: each pair
-// leaves a little behind, of a heap so small that it would be collected all the time.
-const gcPercentComparing = 300
-
 // send sends the records and reports.
 func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, records *records, plan schedule.Schedule, notes *notes, compared *comparison) (int, error) {
 	names := make([]string, len(p.targets))
@@ -139,11 +131,11 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 	compared.join(d)
 	p.followIn(d, records, plan)
 	d.mine = p.newShardFilter(d.changing)
-	percent := gcPercent
 	if compared != nil {
-		percent = gcPercentComparing
+		defer collectSeldom()()
+	} else {
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	if err := schedule.NewTimerWaiter().Wait(ctx, p.startAt); err != nil {
 		return exitNotStarted, errors.Join(errBeforeStart, outputs.close())
 	}
