@@ -22,6 +22,12 @@ var costly = map[string]string{
 	"filter":     `{"request":{"bodyPatterns":[{"matchesJsonPath":"$..[?(@..chore == @..b)]"}]}}`,
 	"inner":      `{"request":{"bodyPatterns":[{"matchesJsonPath":{"expression":"$..*","matchesJsonPath":"$..b"}}]}}`,
 	"sets":       `{"request":{"bodyPatterns":[{"equalToJson":[[["x","y"],["z"]],[["y","x"],["z"]],[["z"],["x","w"]]],"ignoreArrayOrder":true,"ignoreExtraElements":true}]}}`,
+	"xpath":      `{"request":{"bodyPatterns":[{"matchesXPath":"//*[count(//*[.='x']) > count(//b)]"}]}}`,
+	"nodes":      `{"request":{"bodyPatterns":[{"matchesXPath":{"expression":"//*","contains":"never there"}}]}}`,
+	"xml":        `{"request":{"bodyPatterns":[{"equalToXml":"<a><b><b><b>${xmlunit.ignore}</b></b></b><c/></a>","enablePlaceholders":true,"ignoreOrderOfSameNode":true,"exemptedComparisons":["CHILD_NODELIST_LENGTH","CHILD_LOOKUP"]}]}}`,
+	"schema":     `{"request":{"bodyPatterns":[{"matchesJsonSchema":{"anyOf":[{"properties":{"chore":{"$ref":"#"}},"required":["none"]},{"properties":{"chore":{"$ref":"#"}},"items":{"$ref":"#"},"required":["nothing"]}]}}]}}`,
+	"unique":     `{"request":{"bodyPatterns":[{"matchesJsonSchema":{"type":"array","uniqueItems":true}}]}}`,
+	"parts":      `{"request":{"multipartPatterns":[{"bodyPatterns":[{"matchesJsonPath":"$..a..b"}],"headers":{"X":{"matches":"(a+)+"}}}]}}`,
 	"lookahead":  `{"request":{"bodyPatterns":[{"matches":"(?=\\[)(\\[+)+x"}]}}`,
 	"form":       `{"request":{"formParameters":{"a":{"absent":true}}}}`,
 	"query":      `{"request":{"queryParameters":{"b":{"absent":true}}},"response":{"body":"{{#each (jsonPath request.body '$..*')}}{{request.query.a}}{{/each}}","transformers":["response-template"]}}`,
@@ -41,6 +47,10 @@ var hostileBodies = map[string]string{
 	"brackets":        strings.Repeat("[", 5_000),
 	"ampersands":      strings.Repeat("&a", 1<<20),
 	"only ampersands": strings.Repeat("&", 4<<20),
+	"elements":        "<a>" + strings.Repeat("<b>x</b>", 50_000) + "</a>",
+	"deep elements":   "<a>" + strings.Repeat("<b>", 990) + "x" + strings.Repeat("</b>", 990) + strings.Repeat("<c/>", 20_000) + "</a>",
+	"attributes":      "<a " + strings.Repeat(`x="" `, 50_000) + "/>",
+	"entities":        `<!DOCTYPE a [<!ENTITY a "` + strings.Repeat("x", 1000) + `"><!ENTITY b "` + strings.Repeat("&a;", 1000) + `">]><a>&b;</a>`,
 	"empty members":   "[" + strings.Repeat("{},", 1<<16) + "1]",
 }
 

@@ -90,6 +90,13 @@ func (m *Mapping) distance(r *Request) float64 {
 			d++
 		}
 	}
+	if body != nil || m.body == nil {
+		for _, p := range m.parts {
+			if !p.matches(r) {
+				d++
+			}
+		}
+	}
 	return d
 }
 
@@ -125,6 +132,15 @@ func (m *Mapping) differences(r *Request) []difference {
 				got = "'" + v.text + "'"
 			}
 			list = append(list, difference{fmt.Sprintf("request.bodyPatterns[%d]", i), p.String(), got})
+		}
+	}
+	for i, p := range m.parts {
+		if !p.matches(r) {
+			got := "no parts"
+			if n := len(r.bodyParts()); n > 0 {
+				got = fmt.Sprintf("%d parts, of which none is so", n)
+			}
+			list = append(list, difference{fmt.Sprintf("request.multipartPatterns[%d]", i), p.String(), got})
 		}
 	}
 	return list

@@ -109,12 +109,10 @@ func (v value) asValue(found any) value {
 	return v.part(string(eval.AppendScalar(nil, found)))
 }
 
-// elementValue returns an element of a list as Java's String.valueOf does: null
-// is a word, an object is {name=value}.
+// elementValue returns an element of a list as Java's String.valueOf does: an
+// object is {name=value}.
 func (v value) elementValue(element any) value {
 	switch element := element.(type) {
-	case nil:
-		return v.part("null")
 	case []any:
 		return v.part(string(eval.AppendJSON(nil, element, v.budget)))
 	case *eval.Object:

@@ -21,6 +21,7 @@ type Mapping struct {
 	url      urlMatcher
 	named    []condition
 	body     []pattern
+	parts    []*multipartPattern
 	response definition
 	step     *step // of a scenario; nil: it is in none
 	webhooks []webhook
@@ -135,6 +136,9 @@ func (m *Mapping) parseRequest(f *fields) error {
 			return err
 		}
 	}
+	if m.parts, err = r.multipartPatterns(); err != nil {
+		return err
+	}
 	return r.done()
 }
 
@@ -197,6 +201,11 @@ func (m *Mapping) matches(r *Request) bool {
 	}
 	for _, p := range m.body {
 		if !r.meets(p, r.bodyValue()) {
+			return false
+		}
+	}
+	for _, p := range m.parts {
+		if !p.matches(r) {
 			return false
 		}
 	}

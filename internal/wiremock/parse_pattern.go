@@ -56,6 +56,13 @@ func init() {
 	patternKinds = []patternKind{
 		{"equalToJson", parseEqualToJSON},
 		{"matchesJsonPath", parseMatchesJSONPath},
+		{"matchesJsonSchema", parseMatchesJSONSchema},
+		{"equalToXml", parseEqualToXML},
+		{"matchesXPath", parseMatchesXPath},
+		{"matchesPathTemplate", onText(parseMatchesPathTemplate)},
+		{"before", onMoment("before", func(c int) bool { return c < 0 })},
+		{"after", onMoment("after", func(c int) bool { return c > 0 })},
+		{"equalToDateTime", onMoment("equalToDateTime", func(c int) bool { return c == 0 })},
 		{"equalTo", parseEqualTo},
 		{"binaryEqualTo", parseBinaryEqualTo},
 		{"contains", onText(func(text string) (pattern, error) { return contains(text), nil })},
@@ -113,12 +120,13 @@ func parseDoesNotMatch(text string) (pattern, error) {
 	return doesNotMatch{wholeText{text, re}}, err
 }
 
+func parseMatchesPathTemplate(text string) (pattern, error) {
+	t, err := newURLTemplate(text)
+	return likePath{text, t}, err
+}
+
 func parseAbsent(_ *fields, data json.RawMessage) (pattern, error) {
-	var is bool
-	if err := json.Unmarshal(data, &is); err != nil {
-		return nil, plain(err)
-	}
-	if !is { // which WireMock takes for true
+	if string(data) == "false" { // which WireMock takes for true
 		return nil, errors.New(`false is not supported: {"not": {"absent": true}} says it`)
 	}
 	return absent{}, nil

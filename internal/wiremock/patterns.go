@@ -71,7 +71,12 @@ func (p equalTo) String() string {
 
 type binaryEqualTo string
 
-func (p binaryEqualTo) matches(v value) bool { return v.present && v.text == string(p) }
+func (p binaryEqualTo) matches(v value) bool {
+	if v.body != nil {
+		return v.present && v.body.raw == string(p)
+	}
+	return v.present && v.text == string(p)
+}
 
 func (p binaryEqualTo) String() string {
 	return "binaryEqualTo " + base64.StdEncoding.EncodeToString([]byte(p))
@@ -102,6 +107,17 @@ type doesNotMatch struct{ wholeText }
 
 func (p doesNotMatch) matches(v value) bool { return !p.wholeText.matches(v) }
 func (p doesNotMatch) String() string       { return "doesNotMatch '" + p.source + "'" }
+
+// likePath is a template of a path, /contacts/{id}.
+type likePath struct {
+	text     string
+	template *urlTemplate
+}
+
+func (p likePath) matches(v value) bool {
+	return v.present && v.budget.Read(len(v.text)) && p.template.matches(v.text)
+}
+func (p likePath) String() string { return "matchesPathTemplate '" + p.text + "'" }
 
 type absent struct{}
 

@@ -42,6 +42,8 @@ type Request struct {
 	cookies  []parameter
 	parsed   parts
 	body     document
+	parts    []part
+	part     *part        // whose header is looked at
 	failed   error        // of reading the body, or that more is needed than the budget has
 	budget   eval.Budget  // of the condition or the template at hand
 	template *urlTemplate // of the mapping that matched
@@ -79,7 +81,7 @@ func (r *Request) exceeded() bool {
 }
 
 // parts is what of a request has been parsed.
-type parts struct{ url, query, form, cookies, body bool }
+type parts struct{ url, query, form, cookies, body, parts bool }
 
 // parameter is a name with a value: of a query, a form or a cookie.
 type parameter struct{ name, value string }
@@ -121,9 +123,7 @@ func (r *Request) bodyDocument() *document {
 	if !r.parsed.body {
 		r.parsed.body = true
 		if r.ReadBody != nil {
-			var data []byte
-			data, r.failed = r.ReadBody()
-			r.body.text = string(data)
+			r.body = r.readBody()
 		}
 	}
 	return &r.body
@@ -174,11 +174,14 @@ func (r *Request) random() rand.Source {
 // document is a text that is parsed as JSON at most once.
 type document struct {
 	text    string
+	raw     string // as it was sent, but unpacked
 	parsed  bool
 	isJSON  bool
 	data    any
 	checked bool
 	valid   bool
+	readXML bool
+	xml     *eval.XML // nil: it is none
 }
 
 // isValid reports whether the text is JSON, without parsing it.

@@ -30,7 +30,10 @@ type answers struct {
 	Why     string   `json:"why,omitempty"`
 }
 
-const refused = "refused"
+const (
+	refused = "refused"
+	fails   = "fails" // WireMock, with a trace of Java; to us that is no match
+)
 
 // tables are the tables by name, each with how its rows are read.
 var tables = map[string]func(t *testing.T) []row{
@@ -89,11 +92,11 @@ func matcherRows(t *testing.T) (rows []row) {
 		name := part.Name
 		if part.Body != nil {
 			request["bodyPatterns"] = []any{part.Body}
-			name = string(part.Body)
+			name = string(compact(part.Body))
 		}
 		if part.Header != nil {
 			request["headers"] = map[string]any{"X-Value": part.Header}
-			name = string(part.Header)
+			name = string(compact(part.Header))
 		}
 		r := row{name: name, mapping: marshal(t, map[string]any{"request": request, "response": map[string]any{"body": "matches"}})}
 		for _, body := range part.Bodies {
@@ -185,7 +188,7 @@ func TestTables(t *testing.T) {
 				if known[i].Row != r.name {
 					t.Fatalf("row %d is %s, the answers are of %s", i, r.name, known[i].Row)
 				}
-				equal := slices.Equal(got, want)
+				equal := sameAnswers(got, want)
 				if d, ok := meant[r.name]; ok {
 					if equal || d.Why == "" {
 						t.Errorf("%s: is no difference: %q", r.name, got)
@@ -203,6 +206,10 @@ func TestTables(t *testing.T) {
 			t.Logf("%d of %d rows are answered as WireMock does; %d are refused where it writes an error into every answer", same, len(rows), refusals)
 		})
 	}
+}
+
+func sameAnswers(got, want []string) bool {
+	return slices.EqualFunc(got, want, func(got, want string) bool { return got == want || want == fails && got == "unmatched" })
 }
 
 // ours returns what we answer.

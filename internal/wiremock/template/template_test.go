@@ -124,53 +124,6 @@ func TestNow(t *testing.T) {
 	}
 }
 
-func TestJavaDates(t *testing.T) {
-	at := time.Date(2018, 5, 5, 0, 11, 12, 34_000_000, time.FixedZone("AEST", 10*3600))
-	for pattern, want := range map[string]string{
-		"yyyy-MM-dd'T'HH:mm:ss.SSSZ": "2018-05-05T00:11:12.034+1000",
-		"EEE, d MMM yy h:mm a":       "Sat, 5 May 18 12:11 AM",
-		"EEEE MMMM D k K u":          "Saturday May 125 24 0 6",
-		"X XX XXX z":                 "+10 +1000 +10:00 AEST",
-		"''yyyy'' 'o''clock'":        "'2018' o'clock",
-		"dd/MM/yyyy":                 "05/05/2018",
-		"d é":                        "5 é",
-		"yyyy年MM月dd日":                "2018年05月05日",
-		"é\xff'\xc3'":                "é\xff\xc3",
-		"d''d'a''''b'":               "5'5a''b",
-	} {
-		layout, err := compileJavaDate(pattern)
-		if err != nil {
-			t.Errorf("%s: %v", pattern, err)
-			continue
-		}
-		if got := string(layout.append(nil, at)); got != want {
-			t.Errorf("%s: got %s, want %s", pattern, got, want)
-		}
-	}
-}
-
-func TestMonthsStayInTheMonth(t *testing.T) {
-	for _, tc := range []struct {
-		from   string
-		months int
-		want   string
-	}{
-		{"2024-01-31", 1, "2024-02-29"},
-		{"2023-01-31", 1, "2023-02-28"},
-		{"2024-02-29", 12, "2025-02-28"},
-		{"2024-03-31", -1, "2024-02-29"},
-		{"2024-12-15", 2, "2025-02-15"},
-	} {
-		from, err := time.Parse(time.DateOnly, tc.from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := addMonths(from, tc.months).Format(time.DateOnly); got != tc.want {
-			t.Errorf("%s and %d months: got %s, want %s", tc.from, tc.months, got, tc.want)
-		}
-	}
-}
-
 func TestParseNamesWhatIsWrong(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"{{", "not closed"},
