@@ -31,7 +31,8 @@ func CheckSite(r *http.Request) error {
 	if crossOrigin.Check(&changing) != nil {
 		return errOtherSite
 	}
-	if r.Method != http.MethodPost && hidesItsPage(r) {
+	// With every other method a browser sends Origin.
+	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && hidesItsPage(r) {
 		return errNoPage
 	}
 	return nil

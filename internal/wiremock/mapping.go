@@ -176,7 +176,11 @@ func (f *fields) named(u urlMatcher) ([]condition, error) {
 
 func (f *fields) basicAuth() ([]condition, error) {
 	var login struct{ Username, Password string }
-	if given, err := f.into("basicAuth", &login); err != nil || !given {
+	given, err := f.into("basicAuth", &login)
+	if err == nil && !given {
+		given, err = f.into("basicAuthCredentials", &login) // as WireMock itself writes it
+	}
+	if err != nil || !given {
 		return nil, err
 	}
 	encoded := base64.StdEncoding.EncodeToString([]byte(login.Username + ":" + login.Password))

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
@@ -37,6 +38,9 @@ func (s *Stubs) find(id string) *wiremock.Mapping {
 
 // read compiles the JSON of one mapping; if it has no ID it gets one.
 func (s *Stubs) read(data []byte, id string) (*wiremock.Mapping, error) {
+	if err := units.CheckJSON(data); err != nil {
+		return nil, err
+	}
 	if id == "" {
 		id = wiremock.IDOf(data)
 	}
