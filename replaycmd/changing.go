@@ -44,6 +44,7 @@ type changer struct {
 	*changing
 	rewriter *send.Rewriter
 	target   int
+	base     string // of the target
 	draft    edit.Draft
 	message  send.Message
 
@@ -62,7 +63,7 @@ func (d *delivery) newChanger(target int, client *send.Client) *changer {
 	if d.changing == nil {
 		return nil
 	}
-	c := &changer{changing: d.changing, rewriter: &d.rewriter, target: target}
+	c := &changer{changing: d.changing, rewriter: &d.rewriter, target: target, base: d.targets[target].Base}
 	if d.changing.follows() {
 		if client.Capture == nil {
 			client.Capture = new(http1.Capture)
@@ -162,7 +163,7 @@ func (c *changer) answered(step *follow.Step, response *send.Response, err error
 // answer returns the answer that was captured.
 func (c *changer) answer(status int) recording.Response {
 	return recording.Response{
-		Status: status, Headers: fieldLines(c.response.Head), Body: c.response.Body, BodySize: uint64(len(c.response.Body)),
+		Status: status, Headers: withoutBase(fieldLines(c.response.Head), c.base), Body: c.response.Body, BodySize: uint64(len(c.response.Body)),
 	}
 }
 

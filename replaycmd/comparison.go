@@ -209,7 +209,7 @@ func (c *comparison) consume(x *exchange) {
 		if at.swapped && c.drawn(x.number) {
 			side = at.swap
 		}
-		response, reason := responseOf(x)
+		response, reason := responseOf(x, c.targets[x.target].Base)
 		if reason != "" {
 			joined.Fail(side, reason)
 			continue
@@ -234,11 +234,11 @@ const (
 )
 
 // responseOf returns the response of an exchange, or why there is none that
-// could be compared. One that did not come, or not whole, is a response with an
-// error.
-func responseOf(x *exchange) (r compare.Response, reason string) {
+// could be compared, as without the base path of its target. One that did not
+// come, or not whole, is a response with an error.
+func responseOf(x *exchange, base string) (r compare.Response, reason string) {
 	r = compare.Response{
-		Status: x.status, Header: fieldLines(x.response.Head), Trailer: x.response.Trailers,
+		Status: x.status, Header: withoutBase(fieldLines(x.response.Head), base), Trailer: x.response.Trailers,
 		Body: x.response.Body, BodySize: x.bodySize, Time: x.started, Duration: x.ended.Sub(x.started),
 	}
 	switch {

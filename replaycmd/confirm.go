@@ -234,6 +234,7 @@ type asker struct {
 	system      *newSystem
 	clients     [tally.Twin + 1]*send.Client
 	paces       [tally.Twin + 1]*pace
+	bases       [tally.Twin + 1]string
 	diff, noise *compare.Comparer
 }
 
@@ -243,7 +244,7 @@ func (c *confirmation) newAsker(ctx context.Context, system int) *asker {
 		diff: compare.NewComparer(c.rules), noise: compare.NewComparer(c.rules),
 	}
 	for of, target := range [...]int{tally.Old: c.old, tally.NewSystem: c.fresh[system], tally.Twin: c.twin} {
-		a.paces[of] = &c.paces[target]
+		a.paces[of], a.bases[of] = &c.paces[target], c.targets[target].Base
 		a.clients[of] = send.NewClient(ctx, c.delivery.lines[target].dialer)
 		a.clients[of].Capture = &http1.Capture{MaxBody: maxCompared}
 	}
@@ -291,7 +292,7 @@ func (a *asker) send(of tally.System, m *send.Message) *compare.Response {
 	got, err := client.Send(m, start)
 	response, reason := responseOf(&exchange{
 		status: got.Status, response: client.Capture, bodySize: got.BodySize, err: err, started: start, ended: got.Ended,
-	})
+	}, a.bases[of])
 	if reason != "" {
 		return nil
 	}

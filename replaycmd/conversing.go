@@ -171,7 +171,7 @@ func (p *params) followIn(d *delivery, records *records, plan schedule.Schedule)
 	}
 	options := follow.Options{
 		Links: p.followed.Links, Targets: len(d.targets), Again: d.hidden,
-		Sessions: p.newSessions, Address: d.address, Base: func(target int) string { return d.targets[target].Base },
+		Sessions: p.newSessions, Address: d.address,
 	}
 	if p.ends != nil {
 		options.Last = func() bool { return p.ends.Last(records.number()) }

@@ -43,9 +43,6 @@ type Options struct {
 	// one, and what it is asked for in place of the target of a request, unless it
 	// is nil.
 	Address func(target int, asked string) (host, sent string)
-	// Base returns the path that a target has before those of requests, without a /
-	// at its end, unless it is nil. It is no part of where a redirect leads to.
-	Base    func(target int) string
 	Targets int
 	// Again is how many of the targets, at the end, are others once more. What is
 	// to be done once, they are asked to do a second time.

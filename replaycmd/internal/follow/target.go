@@ -4,14 +4,11 @@
 package follow
 
 import (
-	"bytes"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
-	"github.com/caddy-rehearsal/rehearsal/internal/http1"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
@@ -131,7 +128,7 @@ func (s *Step) Answered(target int, reader *conversation.Reader, r *recording.Re
 	s.takeCookies(target, r.Headers, o, ended)
 	became := outcome{state: answered, status: r.Status, ended: ended}
 	if len(s.products) > 0 {
-		became.values = s.valuesAt(target, reader, r)
+		became.values = s.valuesOf(reader, r)
 		fillIn(became.values, at.passed)
 	}
 	s.settle(target, became)
@@ -151,7 +148,7 @@ func (s *Step) Redirected(target int, reader *conversation.Reader, r *recording.
 	}
 	var values [][]string
 	if len(s.products) > 0 {
-		values = s.valuesAt(target, reader, r)
+		values = s.valuesOf(reader, r)
 	}
 	s.mu.Lock()
 	at := &s.at[target]
@@ -170,42 +167,6 @@ func (s *Step) Redirected(target int, reader *conversation.Reader, r *recording.
 		pairs = append(pairs, c.name+"="+c.value)
 	}
 	return strings.Join(pairs, "; ")
-}
-
-// valuesAt returns the values of a target's answer at the places of each product.
-func (s *Step) valuesAt(target int, reader *conversation.Reader, r *recording.Response) [][]string {
-	base := ""
-	if s.run.options.Base != nil {
-		base = s.run.options.Base(target)
-	}
-	if base == "" || !slices.ContainsFunc(s.products, func(p conversation.Place) bool { return p.Kind == conversation.RedirectPath }) {
-		return s.valuesOf(reader, r)
-	}
-	without := *r
-	without.Headers = nil
-	for name, value := range recording.EachField(r.Headers) {
-		if bytes.EqualFold(name, []byte("Location")) {
-			value = []byte(withoutBase(string(value), base))
-		}
-		without.Headers = http1.AppendField(without.Headers, name, value)
-	}
-	return s.valuesOf(reader, &without)
-}
-
-// withoutBase takes the path of a target out of where a redirect of it leads to.
-func withoutBase(location, base string) string {
-	u, err := url.Parse(location)
-	if err != nil {
-		return location
-	}
-	rest, ok := strings.CutPrefix(u.EscapedPath(), base)
-	if !ok || rest != "" && rest[0] != '/' {
-		return location
-	}
-	if u.RawQuery != "" {
-		rest += "?" + u.RawQuery
-	}
-	return rest
 }
 
 // fillIn completes values with those of answers before.
