@@ -16,7 +16,6 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		{`{"request":{},"postServeActions":[{"name":"my-action"}]}`, "postServeActions[0]: 'my-action' is not supported"},
 		{`{"request":{},"serveEventListeners":[{"name":"webhook"}]}`, "serveEventListeners[0].parameters: expected an object"},
 		{`{"mapping":{"request":{}}}`, "mapping: not supported"},
-		{`{"request":{"basicAuthCredentials":{"username":"jo"}}}`, "request.basicAuthCredentials: not supported"},
 		{`{"request":{},"colour":"red"}`, "colour: not supported"},
 		{`{"name":"n","request":{"customMatcher":{"name":"x"}}}`, "mapping 'n': request.customMatcher: not supported"},
 		{`{"id":"i","request":{"multipartPatterns":[{"matchingType":"SOME"}]}}`, "mapping 'i': request.multipartPatterns[0].matchingType: expected ALL or ANY"},
