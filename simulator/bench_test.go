@@ -4,6 +4,7 @@
 package simulator
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
+	"github.com/caddy-rehearsal/rehearsal/simulator/internal/stubs"
 )
 
 // BenchmarkServe compares the handler with Caddy's own static response of the
@@ -96,6 +99,45 @@ func BenchmarkOutcomes(b *testing.B) {
 			for b.Loop() {
 				clear(w.header)
 				if err := h.ServeHTTP(w, r, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkMappings compares answering by mappings, those that others were measured
+// with, with Caddy's own static response.
+func BenchmarkMappings(b *testing.B) {
+	const order = `{"items":[{"sku":"teapot","quantity":2},{"sku":"kettle","quantity":1}],"customer":{"id":7,"name":"Ada"}}`
+	static := caddyhttp.StaticResponse{}
+	for _, bench := range []struct{ name, folder, method, target, body string }{
+		{"respond", "", "GET", "/products/1", ""},
+		{"22 fixed", "static", "GET", "/products/1", ""},
+		{"102 template", "dynamic", "GET", "/greeting?name=Ada", ""},
+		{"102 query and JSON", "dynamic", "POST", "/orders?currency=EUR", order},
+	} {
+		serve := func(w http.ResponseWriter, r *http.Request) error { return static.ServeHTTP(w, r, nil) }
+		if bench.folder != "" {
+			h := handlerOf(b, `{"route":"/recipe","stages":[{}]}`)
+			mappings, err := wiremock.Load("../examples/wiremock/" + bench.folder)
+			if err != nil {
+				b.Fatal(err)
+			}
+			h.mappings = stubs.New(mappings, stubs.Options{Scenario: h.scenario})
+			serve = func(w http.ResponseWriter, r *http.Request) error { return h.ServeHTTP(w, r, nil) }
+		}
+		b.Run(bench.name, func(b *testing.B) {
+			w := nowhere{http.Header{}}
+			r := httptest.NewRequest(bench.method, bench.target, http.NoBody)
+			r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, new(caddyhttp.Server))
+			body := strings.NewReader("")
+			r.Body = io.NopCloser(body)
+			b.ReportAllocs()
+			for b.Loop() {
+				clear(w.header)
+				body.Reset(bench.body)
+				if err := serve(w, r); err != nil {
 					b.Fatal(err)
 				}
 			}

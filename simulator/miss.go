@@ -25,6 +25,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/record"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
 // OnMiss is where requests go for which there is neither a recipe nor a mapping.
@@ -180,7 +181,9 @@ func (h *Handler) missesExpress(x onExpress) bool {
 	if h.mappings == nil || x.Length != 0 {
 		return true
 	}
-	return !h.mappings.Takes(x.stubRequest())
+	var request wiremock.Request
+	x.stubRequest(&request)
+	return !h.mappings.Takes(&request)
 }
 
 // passedOn is in the access log of a request that nothing took.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -34,8 +35,8 @@ type exchange interface {
 	// scenario.Fields are what recipes look at.
 	scenario.Fields
 
-	// stubRequest returns the request as mappings look at it.
-	stubRequest() *wiremock.Request
+	// stubRequest makes of a request what mappings look at, until serving ends.
+	stubRequest(*wiremock.Request)
 
 	// stubs.Source is what the journal of mappings keeps of a request.
 	stubs.Source
@@ -123,6 +124,9 @@ func (h *Handler) serve(x exchange) error {
 	return nil
 }
 
+// spareRequests are what mappings look at of requests that are answered.
+var spareRequests = sync.Pool{New: func() any { return new(wiremock.Request) }}
+
 // decide returns what a request is answered: by the mappings, else by the
 // recipes, and what else there is to do. The error is errMissed if neither holds
 // and the request can be passed on.
@@ -138,7 +142,12 @@ func (h *Handler) decide(x exchange) (response.Response, *stubs.More, error) {
 		}
 		return a, nil, nil
 	}
-	request := x.stubRequest()
+	request := spareRequests.Get().(*wiremock.Request)
+	defer func() {
+		*request = wiremock.Request{} // a body may be large
+		spareRequests.Put(request)
+	}()
+	x.stubRequest(request)
 	if a, more, found, err := h.mappings.Decide(request, x); found || err != nil {
 		return a, more, tooMuch(err)
 	}

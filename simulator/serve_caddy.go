@@ -85,28 +85,28 @@ func (x *onCaddy) EachField(visit func(name, value string)) {
 // Protocol is part of stubs.Source.
 func (x *onCaddy) Protocol() string { return x.r.Proto }
 
-func (x *onCaddy) stubRequest() *wiremock.Request {
+func (x *onCaddy) stubRequest(request *wiremock.Request) {
 	r := x.r
-	request := &wiremock.Request{
-		Method:   r.Method,
-		Target:   r.RequestURI,
-		Host:     r.Host,
-		Scheme:   "http",
-		ClientIP: clientIP(r),
-		Header:   r.Header,
-		ReadBody: func() ([]byte, error) { return readWhole(r.Body) },
-	}
-	if x.keeps {
-		request.ReadBody = func() ([]byte, error) {
-			data, err := readWhole(r.Body)
-			keepBody(r, data)
-			return data, err
-		}
+	*request = wiremock.Request{
+		Method: r.Method,
+		Target: r.RequestURI,
+		Host:   r.Host,
+		Scheme: "http",
+		Header: r.Header,
+		Server: x,
 	}
 	if r.TLS != nil {
 		request.Scheme = "https"
 	}
-	return request
+}
+
+// ReadBody reads the body for mappings.
+func (x *onCaddy) ReadBody() ([]byte, error) {
+	data, err := readWhole(x.r.Body)
+	if x.keeps {
+		keepBody(x.r, data)
+	}
+	return data, err
 }
 
 // clientIP returns the client that Caddy takes for the one behind trusted

@@ -64,21 +64,22 @@ func (x onExpress) EachField(visit func(name, value string)) {
 // Protocol is part of stubs.Source.
 func (onExpress) Protocol() string { return "HTTP/1.1" }
 
-func (x onExpress) stubRequest() *wiremock.Request {
-	request := &wiremock.Request{
-		Method:   x.Method,
-		Target:   x.Target,
-		Host:     x.Host,
-		Scheme:   "http",
-		Header:   x.Exchange,
-		ClientIP: x.ClientIP(),
-		ReadBody: func() ([]byte, error) { return readWhole(x.Exchange) },
+func (x onExpress) stubRequest(request *wiremock.Request) {
+	*request = wiremock.Request{
+		Method: x.Method,
+		Target: x.Target,
+		Host:   x.Host,
+		Scheme: "http",
+		Header: x.Exchange,
+		Server: x,
 	}
 	if x.TLS != nil {
 		request.Scheme = "https"
 	}
-	return request
 }
+
+// ReadBody reads the body for mappings.
+func (x onExpress) ReadBody() ([]byte, error) { return readWhole(x.Exchange) }
 
 // passesOn is part of exchange: what has to be passed on was given back to Caddy
 // before, unless its recipe went meanwhile.

@@ -65,11 +65,16 @@ type Message struct {
 	Lines int
 
 	wire atomic.Value
+	head *Message // has the same fields, and keeps what a writer makes of them
 }
 
 // Wire returns the message as a writer sends it, which encode makes once: what
-// it returned first is kept, and it must always return the same type.
+// it returned first is kept, and it must always return the same type. It looks at
+// the fields only.
 func (m *Message) Wire(encode func(*Message) any) any {
+	if m.head != nil {
+		m = m.head
+	}
 	if known := m.wire.Load(); known != nil {
 		return known
 	}
@@ -89,16 +94,28 @@ type Field struct {
 // NewMessage puts a message together. A status that has no body loses it.
 func NewMessage(status int, fields []Field, content Content) *Message {
 	r := &Message{Status: status, Fields: fields}
-	if HasBody(status) {
-		r.Content = content
-	}
-	if http1.AllowsBody(status) {
-		r.Length = strconv.FormatInt(r.Content.Size, 10)
-	}
+	r.take(content)
 	for _, field := range fields {
 		r.Lines += len(field.Values)
 	}
 	return r
+}
+
+// WithContent returns a message with the same status and fields and another content.
+func (m *Message) WithContent(content Content) *Message {
+	r := &Message{Status: m.Status, Fields: m.Fields, Lines: m.Lines, head: m}
+	r.take(content)
+	return r
+}
+
+// take gives a message its content. A status that has no body loses it.
+func (m *Message) take(content Content) {
+	if HasBody(m.Status) {
+		m.Content = content
+	}
+	if http1.AllowsBody(m.Status) {
+		m.Length = strconv.FormatInt(m.Content.Size, 10)
+	}
 }
 
 // WithoutLength has the message not say how long its body is, if it has one.

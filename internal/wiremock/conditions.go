@@ -161,7 +161,7 @@ func (f *fields) peers() ([]condition, error) {
 		parse func(path string, data json.RawMessage) (pattern, error)
 	}{
 		{"host", hostOf, parsePattern},
-		{"clientIp", func(r *Request) string { return r.ClientIP }, parsePattern},
+		{"clientIp", (*Request).Client, parsePattern},
 		{"port", portOf, parsePlain},
 		{"scheme", func(r *Request) string { return r.Scheme }, parsePlain},
 	} {

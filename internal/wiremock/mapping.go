@@ -43,6 +43,9 @@ func (m *Mapping) Fixed() (fixed Response, ok bool) {
 	return m.response.fixed, m.response.body == nil && m.response.headers == nil && m.response.proxy == nil
 }
 
+// HasFixedHeader reports whether no template makes a part of the header.
+func (m *Mapping) HasFixedHeader() bool { return m.response.headers == nil }
+
 // Proxies reports whether another server responds to what the mapping matches.
 func (m *Mapping) Proxies() bool { return m.response.proxy != nil }
 

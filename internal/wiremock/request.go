@@ -31,6 +31,12 @@ type Request struct {
 	// ReadBody returns the whole body. It is called at most once, and only if a
 	// mapping or a template looks at the body. Default: no body.
 	ReadBody func() ([]byte, error)
+	// Server is asked for the body and the client's address, where these are not set
+	// themselves: unlike them it costs nothing if nobody looks at them. Default: none.
+	Server interface {
+		ReadBody() ([]byte, error)
+		ClientIP() string
+	}
 	// Random is where random values of templates are drawn from. Default: the
 	// runtime's source.
 	Random rand.Source
@@ -122,6 +128,9 @@ func (r *Request) header(name string) []string {
 func (r *Request) bodyDocument() *document {
 	if !r.parsed.body {
 		r.parsed.body = true
+		if r.ReadBody == nil && r.Server != nil {
+			r.ReadBody = r.Server.ReadBody
+		}
 		if r.ReadBody != nil {
 			r.body = r.readBody()
 		}
@@ -129,8 +138,16 @@ func (r *Request) bodyDocument() *document {
 	return &r.body
 }
 
-// Body returns the body, which is read once; empty if it cannot be read.
-func (r *Request) Body() string { return r.bodyDocument().text }
+// Client returns the address of the client, without a port.
+func (r *Request) Client() string {
+	if r.ClientIP == "" && r.Server != nil {
+		r.ClientIP = r.Server.ClientIP()
+	}
+	return r.ClientIP
+}
+
+// Body returns the body, unpacked, as it was sent; empty if it cannot be read.
+func (r *Request) Body() string { return r.bodyDocument().raw }
 
 // URL returns path and query as they were received.
 func (r *Request) URL() string {

@@ -120,7 +120,7 @@ func (m model) URL() string                 { return m.r.url }
 func (m model) Path() string                { return m.r.path }
 func (m model) Scheme() string              { return m.r.Scheme }
 func (m model) Host() string                { return m.r.Host }
-func (m model) ClientIP() string            { return m.r.ClientIP }
+func (m model) ClientIP() string            { return m.r.Client() }
 func (m model) Header(name string) []string { return m.r.header(name) }
 func (m model) Body() string                { return m.body().text }
 func (m model) JSON() (any, bool)           { return m.body().json() }

@@ -29,6 +29,7 @@ type Set struct {
 	prefixes map[string][]int
 	lengths  []int // of the prefixes there are, from short to long
 	anywhere []int
+	segments segments
 	byURL    []int // all, in the order of the texts of their URLs
 
 	scenarios *Scenarios
@@ -57,6 +58,8 @@ func NewSetIn(scenarios *Scenarios, added []*Mapping) *Set {
 			s.exact[u.text] = append(s.exact[u.text], rank)
 		case u.kind == "urlPath":
 			s.paths[u.text] = append(s.paths[u.text], rank)
+		case u.template != nil:
+			s.segments.add(u.template.segments, rank)
 		case u.prefix == "":
 			s.anywhere = append(s.anywhere, rank)
 		default:
@@ -131,6 +134,7 @@ func (s *Set) candidates(r *Request, lists [][]int) [][]int {
 			lists = append(lists, list)
 		}
 	}
+	lists = s.segments.find(r.path, lists)
 	if s.anywhere != nil {
 		lists = append(lists, s.anywhere)
 	}

@@ -5,6 +5,7 @@ package wiremock
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,7 +75,7 @@ func TestTargetInAbsoluteForm(t *testing.T) {
 func TestThousandsOfMappingsAreFoundByIndex(t *testing.T) {
 	set := parse(t, manyMappings(2000))
 	for _, i := range []int{0, 1, 1000, 1999} {
-		for _, target := range []string{"/exact/%d", "/path/%d?x=1", "/pattern/%d/z"} {
+		for _, target := range []string{"/exact/%d", "/path/%d?x=1", "/pattern/%d/z", "/v1/template/%d/x"} {
 			target = fmt.Sprintf(target, i)
 			r := newRequest(exchange{Method: "GET", Target: target})
 			r.split()
@@ -93,13 +94,46 @@ func TestThousandsOfMappingsAreFoundByIndex(t *testing.T) {
 	}
 }
 
+// TestPathTemplates holds which templates match a path: the index has to find as many
+// as looking at each would.
+func TestPathTemplates(t *testing.T) {
+	templates := []string{"/", "/a", "/{x}", "/a/{x}", "/{x}/b", "/a/b", "/{x}/{y}", "/a/", "/{x}/", "/a/{x}/c", "a/{x}", "{x}"}
+	var list []string
+	for i, template := range templates {
+		list = append(list, fmt.Sprintf(`{"name":"%s","priority":%d,"request":{"urlPathTemplate":"%s"}}`, template, i+1, template))
+	}
+	set := parse(t, "["+strings.Join(list, ",")+"]")
+	for _, path := range []string{"/", "/a", "/b", "/a/b", "/a/", "/b/", "//", "/a/b/c", "/x/b/c", "/a//c", "/b/b", "/a/b/"} {
+		r := newRequest(exchange{Method: "GET", Target: path})
+		r.split()
+		var found []string
+		for _, ranks := range set.candidates(r, nil) {
+			for _, rank := range ranks {
+				found = append(found, set.mappings[rank].name)
+			}
+		}
+		var want []string
+		for _, m := range set.mappings {
+			if m.url.matches(r) {
+				want = append(want, m.name)
+			}
+		}
+		slices.Sort(found)
+		slices.Sort(want)
+		if !slices.Equal(found, want) {
+			t.Errorf("%s: found %q, want %q", path, found, want)
+		}
+	}
+}
+
 func manyMappings(n int) string {
 	var list []string
 	for i := range n {
 		list = append(list,
 			fmt.Sprintf(`{"request":{"method":"GET","url":"/exact/%d"},"response":{"body":"exact"}}`, i),
 			fmt.Sprintf(`{"request":{"method":"GET","urlPath":"/path/%d"},"response":{"body":"path"}}`, i),
-			fmt.Sprintf(`{"request":{"method":"GET","urlPathPattern":"/pattern/%d/[a-z]+"},"response":{"body":"pattern"}}`, i))
+			fmt.Sprintf(`{"request":{"method":"GET","urlPathPattern":"/pattern/%d/[a-z]+"},"response":{"body":"pattern"}}`, i),
+			fmt.Sprintf(`{"request":{"method":"GET","urlPathTemplate":"/{version}/template/%d/{id}"},"response":{"body":"template"}}`, i))
 	}
 	return "[" + strings.Join(list, ",") + "]"
 }

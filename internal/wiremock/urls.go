@@ -75,7 +75,6 @@ func (u *urlMatcher) compile() (err error) {
 		u.prefix = literalPrefix(u.text)
 	case "urlPathTemplate":
 		u.template, err = newURLTemplate(u.text)
-		u.prefix, _, _ = strings.Cut(u.text, "{")
 	}
 	return err
 }

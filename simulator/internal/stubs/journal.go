@@ -79,7 +79,7 @@ func newJournal(options JournalOptions) *journal { return &journal{options: opti
 func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mapping, a *response.Response) {
 	e := &event{
 		id: newID(), at: time.Now(),
-		method: r.Method, target: r.Target, host: r.Host, scheme: r.Scheme, clientIP: r.ClientIP,
+		method: r.Method, target: r.Target, host: r.Host, scheme: r.Scheme, clientIP: r.Client(),
 		protocol: from.Protocol(), mapping: mapping,
 	}
 	body, kind := r.Body(), ""

@@ -72,6 +72,7 @@ type table struct {
 // known is what can be said of a mapping's answers before there is a request.
 type known struct {
 	response *response.Message // nil: it is made for each request
+	head     *response.Message // of those whose body alone is made then; nil: the header is too
 	fault    response.Fault
 	pace     response.Pace
 	counter  *scenario.Outside
@@ -178,8 +179,11 @@ func know(mapping *wiremock.Mapping, s *scenario.Scenario) *known {
 		fault: faults[said.Fault],
 		pace:  response.Pace{Chunks: said.Dribble.Chunks, Duration: said.Dribble.Duration},
 	}
-	if fixed {
+	switch {
+	case fixed:
 		k.response = messageOf(&said)
+	case mapping.HasFixedHeader():
+		k.head = messageOf(&said)
 	}
 	status := said.Status
 	if !k.fault.Answers() {
@@ -224,7 +228,11 @@ func (s *Stubs) Decide(r *wiremock.Request, from Source) (a response.Response, m
 		Pace:    k.pace,
 		Route:   mapping.Name(),
 	}
-	if a.Message == nil {
+	switch {
+	case a.Message != nil:
+	case k.head != nil:
+		a.Message = k.head.WithContent(response.Bytes(said.Body))
+	default:
 		a.Message = messageOf(&said)
 	}
 	if said.Proxy != nil || mapping.HasCalls() {
@@ -295,17 +303,18 @@ func (s *Stubs) drawsOf(mapping *wiremock.Mapping, k *known) rand.Source {
 // messageOf makes a message of what a mapping says. Without a Content-Type of
 // its own it has none, as with WireMock.
 func messageOf(said *wiremock.Response) *response.Message {
-	var fields []response.Field
-	at := make(map[string]int)
+	fields := make([]response.Field, 0, len(said.Header)+1)
+	place := func(name string) int {
+		return slices.IndexFunc(fields, func(f response.Field) bool { return f.Name == name })
+	}
 	for _, line := range said.Header {
-		if i, ok := at[line.Name]; ok {
+		if i := place(line.Name); i >= 0 {
 			fields[i].Values = append(fields[i].Values, line.Value)
 			continue
 		}
-		at[line.Name] = len(fields)
 		fields = append(fields, response.NewField(line.Name, line.Value))
 	}
-	if _, ok := at["Content-Type"]; !ok {
+	if place("Content-Type") < 0 {
 		fields = append(fields, response.NewField("Content-Type"))
 	}
 	return response.NewMessage(said.Status, fields, response.Bytes(said.Body))
