@@ -138,7 +138,7 @@ func (a *Address) Key() string { return a.url.String() }
 func (a *Address) Open(ctx context.Context) (*Bucket, error) {
 	bucket, err := a.driver.OpenBucket(ctx, a.url)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.name(""), err)
+		return nil, failure{a.name(""), err}
 	}
 	return &Bucket{address: a, bucket: bucket}, nil
 }

@@ -65,14 +65,14 @@ func (b *Bucket) Upload(ctx context.Context, key string, file *os.File) (Uploade
 	for _, key := range []string{key, renamed(key, sum)} {
 		there, err := b.put(ctx, key, file, sum, size)
 		if err != nil {
-			return Uploaded{}, fmt.Errorf("%s: %w", b.address.name(key), err)
+			return Uploaded{}, b.failed(key, err)
 		}
 		if !there {
 			return Uploaded{Key: key}, nil
 		}
 		switch same, err := b.has(ctx, key, sum, size); {
 		case err != nil:
-			return Uploaded{}, fmt.Errorf("%s: %w", b.address.name(key), err)
+			return Uploaded{}, b.failed(key, err)
 		case same:
 			return Uploaded{Key: key, Present: true}, nil
 		}
@@ -151,7 +151,7 @@ func (b *Bucket) Write(ctx context.Context, key string, content []byte) error {
 	defer watch.stop()
 	err := b.bucket.Upload(ctx, key, bytes.NewReader(content), &blob.WriterOptions{ContentType: contentType, BufferSize: partSize, MaxConcurrency: partsAtOnce})
 	if err = watch.cause(err); err != nil {
-		return fmt.Errorf("%s: %w", b.address.name(key), err)
+		return b.failed(key, err)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
 			return all, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", b.address.name(prefix), err)
+			return nil, b.failed(prefix, err)
 		}
 		if !object.IsDir {
 			all = append(all, Object{Key: object.Key, Name: b.address.name(object.Key), Size: object.Size})
@@ -188,7 +188,7 @@ func (b *Bucket) Find(ctx context.Context, key string) (*Object, error) {
 	case gcerrors.Code(err) == gcerrors.NotFound:
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", b.address.name(key), err)
+		return nil, b.failed(key, err)
 	}
 	return &Object{Key: key, Name: b.address.name(key), Size: attributes.Size}, nil
 }

@@ -65,7 +65,7 @@ func (r *reader) Read(p []byte) (int, error) {
 		}
 		r.closePart()
 		if err := r.again(err); err != nil {
-			return n, err
+			return n, failure{"reading", err}
 		}
 		if n > 0 {
 			return n, nil
