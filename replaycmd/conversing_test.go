@@ -358,7 +358,7 @@ func TestCookiesOfRedirects(t *testing.T) {
 		add("GET", fmt.Sprint("/home/", i), "Cookie: sid="+sid+"\r\n", 200, "")
 	}
 	rec := writeRequests(t, "rec.fbf", all)
-	h2 := httptest.NewUnstartedServer(http.HandlerFunc(handler))
+	h2 := httptest.NewUnstartedServer(handler)
 	h2.EnableHTTP2 = true
 	h2.StartTLS()
 	t.Cleanup(h2.Close)

@@ -47,7 +47,7 @@ type gor struct {
 	back    []byte // what was read and comes again
 	number  int64
 	open    bool // the payload ends with the file, and no separator
-	cut     bool // the file ends within something, of which what there is is given
+	cut     bool // the file ends within something, whose beginning is given
 
 	waiting list.List                  // of *gorRecord, by the order of reading
 	byID    map[string][]*list.Element // those that have no response yet; several of one identifier in their order
