@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
 func init() {
@@ -105,7 +106,7 @@ func (WireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []cad
 // takeListen takes the address off the mappings, which it otherwise leaves as
 // they are written.
 func takeListen(body []byte) (stubs []byte, listen string, err error) {
-	body = units.TrimBOM(body)
+	body = wiremock.Plain(units.TrimBOM(body))
 	if err := units.CheckJSON(body); err != nil {
 		return nil, "", err
 	}

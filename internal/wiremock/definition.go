@@ -166,7 +166,7 @@ func readBody(kind string, data json.RawMessage, from origin) ([]byte, error) {
 		return compact(data), nil
 	}
 	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
+	if err := decode(data, &text); err != nil {
 		return nil, plain(err)
 	}
 	switch kind {

@@ -56,7 +56,7 @@ func (f *fields) into(name string, target any) (given bool, err error) {
 	if !given {
 		return false, nil
 	}
-	if err := json.Unmarshal(data, target); err != nil {
+	if err := decode(data, target); err != nil {
 		return true, f.errorf(name, "%v", plain(err))
 	}
 	return true, nil

@@ -173,7 +173,7 @@ func loadFile(path, directory string, faults *faults) []*Mapping {
 }
 
 func parseFile(data []byte, from origin, faults *faults) []*Mapping {
-	list, isList, err := splitFile(units.TrimBOM(data))
+	list, isList, err := splitFile(Plain(units.TrimBOM(data)))
 	if err != nil {
 		faults.add(fmt.Errorf("%s: %w", from.file, err))
 		return nil

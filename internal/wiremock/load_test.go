@@ -4,6 +4,8 @@
 package wiremock
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -204,4 +206,52 @@ func TestOddMappingsAreWarnedOf(t *testing.T) {
 	if got := answer(t, set, exchange{Method: "GET", Target: "/two"}); got.Body != "a" {
 		t.Errorf("got %s", got.Body)
 	}
+}
+
+// TestJSONAsWireMockReadsIt holds what its reader takes beyond JSON.
+func TestJSONAsWireMockReadsIt(t *testing.T) {
+	var warnings []string
+	loader := Loader{Warn: func(warning error) { warnings = append(warnings, warning.Error()) }}
+	mappings, err := loader.Parse([]byte(`// all of them
+[ /* "one" // */ {'name': 'it\'s "one"', "priority": "1", "request": {"url": "/one//x", "urlPath": "/two"},
+	"response": {"status": "201", "body": 5, "fixedDelayMilliseconds": "0"}},
+  {"name": 2, "persistent": "true", "request": {"url": "/'"}, "response": {"status": 202.0, "body": true}}]`), "stubs.json", "testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := NewSet(mappings)
+	for target, want := range map[string]string{"/one//x": "201 5", "/'": "202 true"} {
+		got := answer(t, set, exchange{Method: "GET", Target: target})
+		if got := fmt.Sprintf("%d %s", got.Status, got.Body); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+	if got := mappings[0].Name() + "|" + mappings[1].Name(); got != `it's "one"|2` || !mappings[1].Persistent() {
+		t.Errorf("got %s", got)
+	}
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "request.urlPath: is not looked at, since there is url") {
+		t.Errorf("got %q", warnings)
+	}
+	for text, want := range map[string]string{
+		"{\n/* a\nb */\n}}":        "line 4, column 2",
+		`{"request": /* {}`:        "line 1, column 13",
+		`{'request: {}`:            "line 1",
+		`[{"priority": "high"}]`:   "priority: string is not",
+		`{"response":{"body":{}}}`: "response.body: object is not",
+	} {
+		if _, err := Parse([]byte(text), "stubs.json", ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// FuzzPlain holds that JSON stays as it is.
+func FuzzPlain(f *testing.F) {
+	f.Add([]byte(`{"a": "//", "b": "'/*", "c\"": [1]}`))
+	f.Add([]byte("/* a */ {'b': 1} // c"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if got := Plain(data); json.Valid(data) && !bytes.Equal(got, data) {
+			t.Errorf("%q became %q", data, got)
+		}
+	})
 }

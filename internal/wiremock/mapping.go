@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -103,6 +104,9 @@ func (m *Mapping) parse(f *fields, from origin) error {
 	var err error
 	if m.response, err = parseDefinition(data, from); err != nil {
 		return err
+	}
+	for _, kind := range m.url.ignored {
+		m.response.odd = append(m.response.odd, &fieldError{"request." + kind, errors.New("is not looked at, since there is " + m.url.kind)})
 	}
 	if m.step, err = f.parseStep(); err != nil {
 		return err

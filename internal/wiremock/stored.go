@@ -58,6 +58,11 @@ func IsUUID(text string) bool {
 	return true
 }
 
+// Size returns about how much memory the mapping takes, in bytes.
+func (m *Mapping) Size() int64 {
+	return 4*int64(len(m.stored.source)) + int64(len(m.response.fixed.Body)) + 1024
+}
+
 // Persistent reports whether a mapping that is added while the server runs is to be
 // saved.
 func (m *Mapping) Persistent() bool { return m.stored.persistent }

@@ -19,6 +19,7 @@ type urlMatcher struct {
 	re       *eval.Regexp // of a pattern
 	template *urlTemplate
 	prefix   string // what every URL that matches begins with
+	ignored  []string
 }
 
 // wholeURL reports whether the query belongs to what is looked at.
@@ -48,10 +49,10 @@ func (u *urlMatcher) String() string {
 	return u.kind + " " + u.text
 }
 
-// url takes the one condition on the URL that a mapping has.
+// url takes the condition on the URL: the first, if a mapping has several.
 func (f *fields) url() (urlMatcher, error) {
 	var u urlMatcher
-	for _, kind := range []string{"url", "urlPath", "urlPattern", "urlPathPattern", "urlPathTemplate"} {
+	for _, kind := range []string{"url", "urlPattern", "urlPath", "urlPathPattern", "urlPathTemplate"} { // WireMock takes the first, too
 		var text string
 		given, err := f.into(kind, &text)
 		if err != nil {
@@ -61,7 +62,8 @@ func (f *fields) url() (urlMatcher, error) {
 			continue
 		}
 		if u.kind != "" {
-			return u, f.errorf(kind, "there is %s already", u.kind)
+			u.ignored = append(u.ignored, kind)
+			continue
 		}
 		u.kind, u.text = kind, text
 	}

@@ -4,10 +4,14 @@
 package stubs
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -111,6 +115,7 @@ func (s *Stubs) serve(w http.ResponseWriter, r *http.Request, do task) {
 		sendJSON(w, status, problems(&failure{status, 10, "", err.Error()}))
 		return
 	}
+	c.body = wiremock.Plain(c.body)
 	status, result := http.StatusOK, any(nil)
 	result, err = do(s, c)
 	if failed, ok := errors.AsType[*failure](err); ok {
@@ -121,11 +126,51 @@ func (s *Stubs) serve(w http.ResponseWriter, r *http.Request, do task) {
 	if made, ok := result.(created); ok {
 		status, result = http.StatusCreated, made.body
 	}
+	if list, ok := result.(listing); ok {
+		list.send(w)
+		return
+	}
 	if text, ok := result.(string); ok {
 		page.Send(w, status, "text/plain; charset=utf-8", []byte(text))
 		return
 	}
 	sendJSON(w, status, result)
+}
+
+// listing is a result with a list that may be long. It is sent while it is made,
+// so that its elements are not all in memory.
+type listing struct {
+	name     string
+	elements iter.Seq[any]
+	rest     map[string]any // what comes behind it
+}
+
+// send writes the listing until the client leaves.
+func (l listing) send(w http.ResponseWriter) {
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(http.StatusOK)
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "{\n  %q: [", l.name)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("    ", "  ")
+	separator := "\n    "
+	for one := range l.elements {
+		if _, err := out.WriteString(separator); err != nil || enc.Encode(one) != nil {
+			return
+		}
+		separator = "    ,"
+	}
+	out.WriteString("  ]")
+	for _, name := range slices.Sorted(maps.Keys(l.rest)) {
+		fmt.Fprintf(out, ",\n  %q: ", name)
+		value, _ := json.Marshal(l.rest[name]) // of numbers and names
+		out.Write(value)
+	}
+	out.WriteString("\n}")
+	_ = out.Flush()
 }
 
 // created is the result of what has been made.

@@ -6,28 +6,31 @@ package stubs
 import (
 	"encoding/json"
 	"errors"
+	"iter"
 	"net/http"
 	"reflect"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
-// listed are mappings as the API lists them.
-type listed struct {
-	Mappings []json.RawMessage `json:"mappings"`
-	Meta     total             `json:"meta"`
-}
-
 type total struct {
 	Total int `json:"total"`
 }
 
-func listOf(list []*wiremock.Mapping, all int) listed {
-	shown := listed{Mappings: make([]json.RawMessage, len(list)), Meta: total{all}}
-	for i, m := range list {
-		shown.Mappings[i] = m.JSON()
+// listOf returns mappings as the API lists them, with how many there are in all.
+func listOf(list []*wiremock.Mapping, all int) listing {
+	return listing{"mappings", each(list, func(m *wiremock.Mapping) any { return m.JSON() }), map[string]any{"meta": total{all}}}
+}
+
+// each returns what is shown of the elements of a list.
+func each[T any](list []T, shown func(T) any) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for _, one := range list {
+			if !yield(shown(one)) {
+				return
+			}
+		}
 	}
-	return shown
 }
 
 var errNoMapping = notFound("Stub mapping not found")
@@ -176,7 +179,7 @@ func (s *Stubs) serveFindByMetadata(c *inquiry) (any, error) {
 	return s.listOfThose(has), nil
 }
 
-func (s *Stubs) listOfThose(is func(*wiremock.Mapping) bool) listed {
+func (s *Stubs) listOfThose(is func(*wiremock.Mapping) bool) listing {
 	var list []*wiremock.Mapping
 	for _, m := range s.current().InOrder() {
 		if is(m) {
@@ -224,11 +227,13 @@ type scenarioOf struct {
 }
 
 func (s *Stubs) serveScenarios(*inquiry) (any, error) {
-	list := []scenarioOf{}
-	for _, one := range s.current().Scenarios() {
-		list = append(list, scenarioOf{one.Name, one.Name, one.State, one.Possible, listOf(one.Mappings, 0).Mappings})
-	}
-	return map[string]any{"scenarios": list}, nil
+	return listing{name: "scenarios", elements: each(s.current().Scenarios(), func(one wiremock.Scenario) any {
+		shown := scenarioOf{one.Name, one.Name, one.State, one.Possible, make([]json.RawMessage, len(one.Mappings))}
+		for i, m := range one.Mappings {
+			shown.Mappings[i] = m.JSON()
+		}
+		return shown
+	})}, nil
 }
 
 func (s *Stubs) serveResetScenarios(*inquiry) (any, error) {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -38,11 +39,7 @@ func (s *Stubs) serveEvents(c *inquiry) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := []servedEvent{}
-	for _, e := range list {
-		shown = append(shown, s.served(e))
-	}
-	return map[string]any{"requests": shown, "meta": total{len(asked)}, "requestJournalDisabled": false}, nil
+	return listing{"requests", each(list, s.served), map[string]any{"meta": total{len(asked)}, "requestJournalDisabled": false}}, nil
 }
 
 func (s *Stubs) serveEvent(c *inquiry) (any, error) {
@@ -74,6 +71,9 @@ func (s *Stubs) matching(c *inquiry) ([]*event, error) {
 	}
 	var list []*event
 	for _, e := range s.journal.all() {
+		if err := c.Context().Err(); err != nil {
+			return nil, err
+		}
 		if criteria.Matches(e.request()) {
 			list = append(list, e)
 		}
@@ -95,23 +95,21 @@ func (s *Stubs) serveFind(c *inquiry) (any, error) {
 	return requestsOf(list), nil
 }
 
-func requestsOf(list []*event) any {
-	shown := []loggedRequest{}
-	for _, e := range list {
-		shown = append(shown, e.logged())
-	}
-	return map[string]any{"requests": shown, "requestJournalDisabled": false}
+func requestsOf(list []*event) listing {
+	return listing{"requests", each(list, func(e *event) any { return e.logged() }), map[string]any{"requestJournalDisabled": false}}
 }
 
-func (s *Stubs) serveUnmatched(*inquiry) (any, error) {
-	var list []*event
+// unmatched returns the events that no mapping took, the latest first.
+func (s *Stubs) unmatched() (list []*event) {
 	for _, e := range s.journal.all() {
 		if e.mapping == nil {
 			list = append(list, e)
 		}
 	}
-	return requestsOf(list), nil
+	return list
 }
+
+func (s *Stubs) serveUnmatched(*inquiry) (any, error) { return requestsOf(s.unmatched()), nil }
 
 func (s *Stubs) serveForgetMatching(c *inquiry) (any, error) {
 	criteria, err := s.criteria(c.body)
@@ -129,12 +127,8 @@ func (s *Stubs) serveForgetByMetadata(c *inquiry) (any, error) {
 	return s.forgotten(func(e *event) bool { return e.mapping != nil && has(e.mapping) }), nil
 }
 
-func (s *Stubs) forgotten(gone func(*event) bool) any {
-	shown := []servedEvent{}
-	for _, e := range s.journal.remove(gone) {
-		shown = append(shown, s.served(e))
-	}
-	return map[string]any{"serveEvents": shown}
+func (s *Stubs) forgotten(gone func(*event) bool) listing {
+	return listing{name: "serveEvents", elements: each(s.journal.remove(gone), s.served)}
 }
 
 // nearMiss is a request and the mapping, or the conditions, that it nearly met.
@@ -147,31 +141,25 @@ type nearMiss struct {
 	} `json:"matchResult"`
 }
 
-func nearMisses(list []nearMiss) any {
-	if list == nil {
-		list = []nearMiss{}
-	}
-	return map[string]any{"nearMisses": list}
-}
+func nearMisses(misses iter.Seq[any]) listing { return listing{name: "nearMisses", elements: misses} }
 
-// near returns the near misses of a request.
-func (s *Stubs) near(e *event) (list []nearMiss) {
-	for _, near := range s.current().Nearest(e.request(), mostNear) {
-		miss := nearMiss{Request: e.logged(), Stub: near.JSON()}
-		miss.Result.Distance = near.Distance
-		list = append(list, miss)
+// near returns the near misses of requests.
+func (s *Stubs) near(events ...*event) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for _, e := range events {
+			for _, near := range s.current().Nearest(e.request(), mostNear) {
+				miss := nearMiss{Request: e.logged(), Stub: near.JSON()}
+				miss.Result.Distance = near.Distance
+				if !yield(miss) {
+					return
+				}
+			}
+		}
 	}
-	return list
 }
 
 func (s *Stubs) serveNearUnmatched(*inquiry) (any, error) {
-	var list []nearMiss
-	for _, e := range s.journal.all() {
-		if e.mapping == nil {
-			list = append(list, s.near(e)...)
-		}
-	}
-	return nearMisses(list), nil
+	return nearMisses(s.near(s.unmatched()...)), nil
 }
 
 func (s *Stubs) serveNearRequest(c *inquiry) (any, error) {
@@ -193,16 +181,17 @@ func (s *Stubs) serveNearPattern(c *inquiry) (any, error) {
 	}
 	var all []far
 	for _, e := range s.journal.all() {
+		if err := c.Context().Err(); err != nil {
+			return nil, err
+		}
 		all = append(all, far{e, criteria.Distance(e.request())})
 	}
 	slices.SortStableFunc(all, func(a, b far) int { return cmp.Compare(a.distance, b.distance) })
-	var list []nearMiss
-	for _, one := range all[:min(mostNear, len(all))] {
+	return nearMisses(each(all[:min(mostNear, len(all))], func(one far) any {
 		miss := nearMiss{Request: one.logged(), Pattern: c.body}
 		miss.Result.Distance = one.distance
-		list = append(list, miss)
-	}
-	return nearMisses(list), nil
+		return miss
+	})), nil
 }
 
 // event returns a request that was posted as one of the journal.

@@ -18,10 +18,26 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
 )
 
-// mostMappings bounds how many mappings may be in force once some are added.
-const mostMappings = 100_000
+// mostMappings and mostMemory bound how many mappings may be in force once some are
+// added, and about how many bytes they take.
+const (
+	mostMappings = 100_000
+	mostMemory   = 512 << 20
+)
 
-var errTooMany = fmt.Errorf("there are %d mappings already", mostMappings)
+var errTooMany = fmt.Errorf("there may be %d mappings that take %d MiB of memory", mostMappings, mostMemory>>20)
+
+// tooMany reports whether there are more mappings, or larger ones, than may be.
+func tooMany(list []*wiremock.Mapping, size int64) bool {
+	return len(list) > mostMappings || size > mostMemory
+}
+
+func sizeOf(list []*wiremock.Mapping) (size int64) {
+	for _, m := range list {
+		size += m.Size()
+	}
+	return size
+}
 
 // errUnknown is that of an ID that no mapping has.
 var errUnknown = errors.New("there is no mapping with this ID")
@@ -78,7 +94,7 @@ func (s *Stubs) changed(how func(list []*wiremock.Mapping) ([]*wiremock.Mapping,
 		return errRetired
 	}
 	list, err := how(slices.Clone(s.list))
-	if err == nil && len(list) > max(mostMappings, len(s.configured)) {
+	if size := sizeOf(list); err == nil && size > s.size && tooMany(list, size) {
 		err = errTooMany
 	}
 	if err == nil {
@@ -100,10 +116,11 @@ func (s *Stubs) add(m *wiremock.Mapping) error {
 	if s.retired {
 		return errRetired
 	}
-	if len(s.list) >= max(mostMappings, len(s.configured)) {
+	if tooMany(s.list, s.size+m.Size()) {
 		return errTooMany
 	}
 	s.list = append(s.list, m)
+	s.size += m.Size()
 	s.byID[m.ID()] = m
 	s.known[m] = know(m, s.options.Scenario)
 	s.table.Store(nil)

@@ -76,7 +76,8 @@ type journal struct {
 func newJournal(options JournalOptions) *journal { return &journal{options: options} }
 
 // add keeps a request. Its body is read for that, if it has not been yet.
-func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mapping, a *response.Response) {
+// What is shared of the response takes no memory of the journal.
+func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mapping, a *response.Response, shared bool) {
 	e := &event{
 		id: newID(), at: time.Now(),
 		method: r.Method, target: r.Target, host: r.Host, scheme: r.Scheme, clientIP: r.Client(),
@@ -92,9 +93,15 @@ func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mappin
 	if a != nil {
 		kept := *a
 		e.answer = &kept
-		e.size += a.Content.Size
+		switch {
+		case shared:
+		case a.Content.Size > j.options.Bytes/4:
+			kept.Message = a.WithContent(response.Content{})
+		default:
+			e.size += a.Content.Size
+		}
 	}
-	if e.lost = int64(len(body)) > j.options.Bytes/2; !e.lost {
+	if e.lost = int64(len(body)) > j.options.Bytes/4; !e.lost {
 		e.body = []byte(body)
 	}
 	j.mask(e, kind)

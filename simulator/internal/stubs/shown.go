@@ -136,7 +136,7 @@ type timing struct {
 	TotalTime        int64 `json:"totalTime"`
 }
 
-func (s *Stubs) served(e *event) servedEvent {
+func (s *Stubs) served(e *event) any {
 	shown := servedEvent{
 		ID: e.id, Request: e.logged(), Response: s.answered(e), Matched: e.mapping != nil,
 		SubEvents:  []struct{}{},
@@ -152,6 +152,9 @@ func (s *Stubs) served(e *event) servedEvent {
 	return shown
 }
 
+// mostShown is up to which size the body of a response is shown, in bytes.
+const mostShown = 1 << 20
+
 // answered returns the response of an event, of which the same is left out as of
 // requests.
 func (s *Stubs) answered(e *event) loggedResponse {
@@ -166,8 +169,10 @@ func (s *Stubs) answered(e *event) loggedResponse {
 		}
 	}
 	var body []byte
-	if content, _, err := m.Content.Open(); err == nil {
-		body, _ = io.ReadAll(content)
+	if content, size, err := m.Content.Open(); err == nil {
+		if size <= mostShown {
+			body, _ = io.ReadAll(content)
+		}
 		_ = content.Close()
 	}
 	if mask := s.journal.options.Mask; mask != nil {

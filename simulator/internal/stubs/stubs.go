@@ -40,6 +40,7 @@ type Stubs struct {
 
 	mu      sync.Mutex // held to change the mappings; guards what follows
 	list    []*wiremock.Mapping
+	size    int64 // of memory that they take, about
 	byID    map[string]*wiremock.Mapping
 	known   map[*wiremock.Mapping]*known
 	retired bool
@@ -153,7 +154,7 @@ func (s *Stubs) made() *table {
 // replace puts a list of mappings in the place of the one in force. Those that are
 // in both count on.
 func (s *Stubs) replace(list []*wiremock.Mapping) {
-	s.list = list
+	s.list, s.size = list, sizeOf(list)
 	before := s.known
 	s.known = make(map[*wiremock.Mapping]*known, len(list))
 	s.byID = make(map[string]*wiremock.Mapping, len(list))
@@ -245,7 +246,7 @@ func (s *Stubs) Decide(r *wiremock.Request, from Source) (a response.Response, m
 		k.counter.Count(a.Latency)
 	}
 	if s.journal != nil {
-		s.journal.add(r, from, mapping, &a)
+		s.journal.add(r, from, mapping, &a, a.Message == k.response)
 	}
 	return a, more, true, nil
 }
@@ -272,7 +273,7 @@ func (s *Stubs) Unmatched(r *wiremock.Request, from Source) response.Response {
 // answers: nil, if it is not known how.
 func (s *Stubs) Missed(r *wiremock.Request, from Source, a *response.Response) {
 	if s.journal != nil {
-		s.journal.add(r, from, nil, a)
+		s.journal.add(r, from, nil, a, false)
 	}
 }
 
