@@ -90,6 +90,7 @@ func nextName(state map[string]any) string {
 //	    name           <name>
 //	    on_miss        <upstream> { record <dir> { ... } }
 //	    admin          [<prefix>]
+//	    templates      on|off
 //	    unsupported    fail|skip
 //	    mappings_admin [<prefix>] { ... }
 //	    express
@@ -116,6 +117,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"admin":    h.parseAdmin,
 		"on_miss":  h.parseOnMiss,
 
+		"templates":      words.Value(&h.Templates, parseTemplates),
 		"unsupported":    words.Value(&h.Unsupported, parseUnsupported),
 		"mappings_admin": h.parseMappingsAdmin,
 		"express":        words.On(&h.Express),

@@ -66,6 +66,11 @@ type Handler struct {
 	// mappings have their body files. Default: the working directory.
 	MappingsRoot string `json:"mappings_root,omitempty"`
 
+	// Renders the responses of all mappings, as WireMock does when it is started
+	// with --global-response-templating. Default: false, only those of mappings with
+	// response-template among their transformers.
+	Templates bool `json:"templates,omitempty"`
+
 	// What becomes of mappings that cannot be served: `fail` refuses the whole
 	// configuration and names all of them, `skip` leaves them out and logs each.
 	// Default: `fail`.

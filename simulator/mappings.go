@@ -36,6 +36,15 @@ func parseUnsupported(word string) (string, error) {
 	return word, fmt.Errorf("'%s' is neither %s nor %s", word, unsupportedFail, unsupportedSkip)
 }
 
+// parseTemplates reads whether all mappings have templates.
+func parseTemplates(word string) (bool, error) {
+	switch word {
+	case "on", "off":
+		return word == "on", nil
+	}
+	return false, fmt.Errorf("'%s' is neither on nor off", word)
+}
+
 // loaded are the mappings of a configuration.
 type loaded struct {
 	mappings []*wiremock.Mapping
@@ -51,6 +60,7 @@ func (h *Handler) loadMappings() (l loaded, err error) {
 		}
 	}
 	left := 0
+	l.loader.Templates = h.Templates
 	l.loader.Warn = func(warning error) { h.logger.Warn("mapping", zap.Error(warning)) }
 	if h.Unsupported == unsupportedSkip {
 		l.loader.Skip = func(fault error) {
@@ -140,7 +150,7 @@ type stubsIdentity struct {
 // how they are administered.
 func (h *Handler) fingerprintOf(l loaded) (string, error) {
 	sum := sha256.New()
-	if err := json.NewEncoder(sum).Encode([]any{h.MappingsAdmin, h.MappingsRoot, l.root}); err != nil {
+	if err := json.NewEncoder(sum).Encode([]any{h.MappingsAdmin, h.MappingsRoot, l.root, h.Templates}); err != nil {
 		return "", err
 	}
 	for _, m := range l.mappings {

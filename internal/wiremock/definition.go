@@ -25,6 +25,7 @@ type definition struct {
 	fixed   Response           // what is the same for every request
 	body    *template.Template // nil: fixed.Body as it is
 	headers []headerTemplate
+	file    *fileTemplate // of the body; nil: it is none of a name that is rendered
 	proxy   *proxying
 	odd     []error // what its author may not have meant
 }
@@ -44,7 +45,7 @@ func parseDefinition(data json.RawMessage, from origin) (definition, error) {
 	if err := r.parseStatus(f); err != nil {
 		return r, err
 	}
-	t, err := f.templating()
+	t, err := f.templating(from.templates)
 	if err != nil {
 		return r, err
 	}
@@ -86,8 +87,8 @@ type templating struct {
 	plainFiles bool
 }
 
-func (f *fields) templating() (templating, error) {
-	var t templating
+func (f *fields) templating(always bool) (templating, error) {
+	t := templating{on: always}
 	var transformers []string
 	if _, err := f.into("transformers", &transformers); err != nil {
 		return t, err
@@ -132,6 +133,12 @@ func (r *definition) parseBody(f *fields, from origin, t templating) error {
 			continue
 		}
 		given = kind
+		if kind == "bodyFileName" && t.on && template.IsTemplate(string(data)) {
+			if err := r.parseFileName(f, data, from, t); err != nil {
+				return f.located(kind, err)
+			}
+			continue
+		}
 		body, err := readBody(kind, data, from)
 		if kind == "bodyFileName" && errors.Is(err, fs.ErrNotExist) {
 			r.odd = append(r.odd, f.located(kind, err))
@@ -148,8 +155,23 @@ func (r *definition) parseBody(f *fields, from origin, t templating) error {
 		if r.body, err = t.parse(string(body)); err != nil {
 			return f.located(kind, err)
 		}
+		r.warn(f.at(kind), string(body), r.body, t)
 	}
 	return nil
+}
+
+// warn notes what of a text its author may not have meant: a template that is sent
+// as it is, and names that nothing has.
+func (r *definition) warn(path, text string, compiled *template.Template, t templating) {
+	if compiled == nil {
+		if !t.on && template.IsTemplate(text) {
+			r.odd = append(r.odd, &fieldError{path, errors.New("{{ is sent as it is: response-template is not among the transformers, and templates are not on for all mappings")})
+		}
+		return
+	}
+	for _, name := range compiled.Unknown() {
+		r.odd = append(r.odd, &fieldError{path, fmt.Errorf("nothing is written for {{%s}}, which nothing has", name)})
+	}
 }
 
 // withoutFile is what a mapping responds whose body file is not there.
@@ -213,7 +235,11 @@ func (r *definition) addHeader(name, value string, t templating) error {
 	case framing(name):
 		return nil
 	case compiled != nil:
+		r.warn("response.headers."+name, value, compiled, t)
 		r.headers = append(r.headers, headerTemplate{len(r.fixed.Header), compiled})
+	}
+	if compiled == nil {
+		r.warn("response.headers."+name, value, nil, t)
 	}
 	r.fixed.Header = append(r.fixed.Header, Field{http.CanonicalHeaderKey(name), value})
 	return nil

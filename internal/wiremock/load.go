@@ -27,8 +27,14 @@ type Loader struct {
 	Skip func(fault error)
 
 	// Warn is called with what is served other than its author wants: a mapping
-	// whose body file is not there. Default: nobody is told.
+	// whose body file is not there, or a template that is sent as it is. Default:
+	// nobody is told.
 	Warn func(warning error)
+
+	// Templates renders the responses of all mappings, as WireMock does with
+	// --global-response-templating, and not only of those that have
+	// response-template among their transformers.
+	Templates bool
 }
 
 // Load reads mappings as a Loader does that leaves nothing out.
@@ -97,7 +103,7 @@ func (f *faults) err() error {
 // looked for in a folder `__files` in or beside the directory.
 func (l *Loader) Parse(data []byte, name, directory string) ([]*Mapping, error) {
 	faults := faults{loader: l}
-	mappings := parseFile(data, origin{file: name, directory: directory}, &faults)
+	mappings := parseFile(data, origin{file: name, directory: directory, templates: l.Templates}, &faults)
 	return mappings, faults.err()
 }
 
@@ -105,6 +111,7 @@ func (l *Loader) Parse(data []byte, name, directory string) ([]*Mapping, error) 
 type origin struct {
 	file      string
 	directory string // in or beside which __files is
+	templates bool   // every response is rendered
 }
 
 func load(path string, faults *faults) []*Mapping {
@@ -169,7 +176,7 @@ func loadFile(path, directory string, faults *faults) []*Mapping {
 		faults.add(err)
 		return nil
 	}
-	return parseFile(data, origin{file: path, directory: directory}, faults)
+	return parseFile(data, origin{file: path, directory: directory, templates: faults.loader.Templates}, faults)
 }
 
 func parseFile(data []byte, from origin, faults *faults) []*Mapping {
@@ -202,18 +209,33 @@ func parseFile(data []byte, from origin, faults *faults) []*Mapping {
 
 const filesFolder = "__files"
 
-// readFile reads a body file. It cannot lie outside of the folder for them.
-func (o origin) readFile(name string) ([]byte, error) {
-	if strings.Contains(name, "{{") {
-		return nil, errors.New("a template in the name of the file is not supported")
-	}
-	folder := filepath.Join(o.directory, filesFolder)
+// openFiles opens the folder of body files.
+func (o origin) openFiles() (root *os.Root, folder string, err error) {
+	folder = filepath.Join(o.directory, filesFolder)
 	if !isDirectory(folder) {
 		folder = filepath.Join(o.directory, "..", filesFolder)
 	}
-	root, err := os.OpenRoot(folder)
+	if root, err = os.OpenRoot(folder); err != nil {
+		return nil, folder, units.LookedIn(err, folder)
+	}
+	return root, folder, nil
+}
+
+// fileInfo describes a body file.
+func (o origin) fileInfo(name string) (fs.FileInfo, error) {
+	root, _, err := o.openFiles()
 	if err != nil {
-		return nil, units.LookedIn(err, folder)
+		return nil, err
+	}
+	defer root.Close()
+	return root.Stat(strings.TrimPrefix(name, "/"))
+}
+
+// readFile reads a body file. It cannot lie outside of the folder for them.
+func (o origin) readFile(name string) ([]byte, error) {
+	root, folder, err := o.openFiles()
+	if err != nil {
+		return nil, err
 	}
 	defer root.Close()
 	data, err := root.ReadFile(strings.TrimPrefix(name, "/"))

@@ -81,8 +81,16 @@ func (m *Mapping) Respond(r *Request) (Response, error) {
 	}
 	r.template = m.url.template
 	r.budget = eval.NewBudget(len(r.Target) + len(r.body.text))
-	if m.response.body != nil {
-		response.Body = m.response.body.Append(make([]byte, 0, 2*len(response.Body)), model{r})
+	body := m.response.body
+	if m.response.file != nil {
+		file, err := m.response.file.open(r)
+		if err != nil {
+			return withoutFile(err), nil
+		}
+		response.Body, body = file.data, file.body
+	}
+	if body != nil {
+		response.Body = body.Append(make([]byte, 0, 2*len(response.Body)), model{r})
 	}
 	if m.response.headers != nil {
 		response.Header = slices.Clone(response.Header)
@@ -128,6 +136,9 @@ func (m model) Budget() *eval.Budget        { return &m.r.budget }
 func (m model) Random() rand.Source         { return m.r.random() }
 func (m model) Query(name string) []string  { return m.named(m.r.queryParameters(), name) }
 func (m model) Cookie(name string) []string { return m.named(m.r.cookieParameters(), name) }
+
+func (m model) Form(name string) []string { return m.named(m.r.formParameters(), name) }
+func (m model) Raw() string               { return m.body().raw }
 
 func (m model) PathParameter(name string) string {
 	if m.r.template == nil {

@@ -117,6 +117,16 @@ func javaField(letter byte, n int) (func([]byte, time.Time) []byte, bool) {
 	switch {
 	case letter == 'y' && n == 2:
 		layout = "06"
+	case letter == 'Y':
+		return func(buffer []byte, t time.Time) []byte {
+			year, _ := weekOf(t)
+			if n == 2 {
+				return appendPadded(buffer, year%100, 2)
+			}
+			return appendPadded(buffer, year, n)
+		}, true
+	case letter == 'G':
+		return func(buffer []byte, _ time.Time) []byte { return append(buffer, "AD"...) }, true
 	case letter == 'y':
 		return func(buffer []byte, t time.Time) []byte { return appendPadded(buffer, t.Year(), n) }, true
 	case letter == 'M' && n == 3:
@@ -148,6 +158,9 @@ func javaField(letter byte, n int) (func([]byte, time.Time) []byte, bool) {
 var javaNumbers = map[byte]func(time.Time) int{
 	'M': func(t time.Time) int { return int(t.Month()) },
 	'd': time.Time.Day,
+	'w': func(t time.Time) int { _, week := weekOf(t); return week },
+	'W': func(t time.Time) int { return (t.Day()-1+int(t.AddDate(0, 0, 1-t.Day()).Weekday()))/7 + 1 },
+	'F': func(t time.Time) int { return (t.Day()-1)/7 + 1 },
 	'D': time.Time.YearDay,
 	'H': time.Time.Hour,
 	'k': func(t time.Time) int { return (t.Hour()+23)%24 + 1 },
@@ -157,6 +170,17 @@ var javaNumbers = map[byte]func(time.Time) int{
 	's': time.Time.Second,
 	'S': func(t time.Time) int { return t.Nanosecond() / int(time.Millisecond) },
 	'u': func(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 },
+}
+
+// weekOf returns the week of a time, and the year that it belongs to: weeks begin
+// on Sundays, and the first one has January 1.
+func weekOf(t time.Time) (year, week int) {
+	begin := t.AddDate(0, 0, -int(t.Weekday()))
+	if end := begin.AddDate(0, 0, 6); end.Year() > t.Year() {
+		return end.Year(), 1
+	}
+	january := time.Date(t.Year(), 1, 1, 0, 0, 0, 0, t.Location())
+	return t.Year(), (t.YearDay()-1+int(january.Weekday()))/7 + 1
 }
 
 func appendPadded(buffer []byte, number, width int) []byte {

@@ -78,6 +78,8 @@ func (r *dateReader) field(f dateField, numberFollows bool) bool {
 		return found
 	}
 	switch f.letter {
+	case 'w', 'W', 'F', 'G', 'u', 'Y':
+		return false // of which no date is made
 	case 'E':
 		return r.word(weekdays, nil)
 	case 'a':
@@ -104,7 +106,7 @@ func (r *dateReader) field(f dateField, numberFollows bool) bool {
 
 func (r *dateReader) set(f dateField, n int) bool {
 	switch f.letter {
-	case 'y', 'Y':
+	case 'y':
 		if f.count == 2 {
 			n += 2000
 		}

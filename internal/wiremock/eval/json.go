@@ -90,11 +90,16 @@ func AppendJSON(buffer []byte, value any, b *Budget) []byte {
 // AppendIndented appends JSON as Jackson indents it; members that are null are
 // left out. It stops where the budget ends.
 func AppendIndented(buffer []byte, value any, b *Budget) []byte {
-	return appendIndented(buffer, value, "\n", b)
+	return appendIndented(buffer, value, "\n", false, b)
+}
+
+// AppendIndentedWhole is AppendIndented with the members that are null.
+func AppendIndentedWhole(buffer []byte, value any, b *Budget) []byte {
+	return appendIndented(buffer, value, "\n", true, b)
 }
 
 // appendIndented has a line break that contains the indentation.
-func appendIndented(buffer []byte, value any, lineBreak string, b *Budget) []byte {
+func appendIndented(buffer []byte, value any, lineBreak string, nulls bool, b *Budget) []byte {
 	if !b.Spend(1) {
 		return buffer
 	}
@@ -108,19 +113,19 @@ func appendIndented(buffer []byte, value any, lineBreak string, b *Budget) []byt
 			if i > 0 {
 				buffer = append(buffer, ", "...)
 			}
-			buffer = appendIndented(buffer, element, lineBreak, b)
+			buffer = appendIndented(buffer, element, lineBreak, nulls, b)
 		}
 		return append(buffer, " ]"...)
 	case *Object:
-		return appendMembers(buffer, v, lineBreak, b)
+		return appendMembers(buffer, v, lineBreak, nulls, b)
 	}
 	return appendPlain(buffer, value, b)
 }
 
-func appendMembers(buffer []byte, object *Object, lineBreak string, b *Budget) []byte {
+func appendMembers(buffer []byte, object *Object, lineBreak string, nulls bool, b *Budget) []byte {
 	start := len(buffer)
 	for _, m := range object.Members {
-		if m.Value == nil {
+		if m.Value == nil && !nulls {
 			continue
 		}
 		if !b.Spend(len(lineBreak) + 2) {
@@ -133,7 +138,7 @@ func appendMembers(buffer []byte, object *Object, lineBreak string, b *Budget) [
 		}
 		buffer = append(append(buffer, lineBreak...), "  "...)
 		buffer = append(appendQuoted(buffer, m.Name, b), " : "...)
-		buffer = appendIndented(buffer, m.Value, lineBreak+"  ", b)
+		buffer = appendIndented(buffer, m.Value, lineBreak+"  ", nulls, b)
 	}
 	if len(buffer) == start {
 		return append(buffer, "{ }"...)

@@ -110,6 +110,41 @@ func (r *Regexp) Find(text string, b *Budget) (found string, ok bool) {
 	return match.String(), true
 }
 
+// FindGroups returns what the groups of every match in a text are, one match after
+// another.
+func (r *Regexp) FindGroups(text string, b *Budget) (groups []string) {
+	if !b.Read(len(text)) {
+		return nil
+	}
+	if r.linear != nil {
+		for _, match := range r.linear.FindAllStringSubmatch(text, mostMatches) {
+			if !b.Spend(kept * len(match)) {
+				return nil
+			}
+			groups = append(groups, match[1:]...)
+		}
+		return groups
+	}
+	if len(text) > longestText {
+		b.exhaust()
+		return nil
+	}
+	match, err := r.java.FindStringMatch(text)
+	for n := 0; err == nil && match != nil && n < mostMatches && b.Spend(kept*len(match.Groups())); n++ {
+		for _, group := range match.Groups()[1:] {
+			groups = append(groups, group.String())
+		}
+		match, err = r.java.FindNextMatch(match)
+	}
+	if err != nil {
+		b.exhaust()
+	}
+	return groups
+}
+
+// mostMatches bounds how many matches are taken from a text.
+const mostMatches = 1000
+
 // checkClasses refuses unions and intersections in a character class, which
 // both libraries take for plain characters.
 func checkClasses(source string) error {

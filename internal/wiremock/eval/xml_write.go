@@ -7,7 +7,7 @@ import "strings"
 
 // AppendXML appends a node as Java's transformer writes it: a text or an
 // attribute by its value, an element with its content. If it is indented, each
-// element without text beside it has a line of its own, two spaces further in
+// element, and a text beside one, has a line of its own, two spaces further in
 // than the one around it. It stops where the budget ends.
 func AppendXML(buffer []byte, n *XML, indented bool, b *Budget) []byte {
 	switch n.Kind {
@@ -64,18 +64,18 @@ func (w *xmlWriter) element(n *XML, depth int) {
 		return
 	}
 	w.write(">")
-	mixed := !w.indented || hasText(children)
+	mixed := !w.indented || !hasElements(children)
 	for _, c := range children {
+		if !mixed {
+			w.line(depth + 1)
+		}
 		switch c.Kind {
 		case XMLText:
-			w.text(c)
+			w.text(c, !mixed)
 			continue
 		case XMLInstruction:
 			w.write("<?", c.Name, " ", c.Text, "?>")
 			continue
-		}
-		if !mixed {
-			w.line(depth + 1)
 		}
 		w.element(c, depth+1)
 	}
@@ -85,12 +85,30 @@ func (w *xmlWriter) element(n *XML, depth int) {
 	w.write("</", n.QualifiedName(), ">")
 }
 
-func (w *xmlWriter) text(n *XML) {
-	if n.CData {
-		w.write("<![CDATA[", n.Text, "]]>")
-	} else {
-		w.write(inText.Replace(n.Text))
+// text writes a text; on a line of its own without white space around it.
+func (w *xmlWriter) text(n *XML, isLine bool) {
+	text := n.Text
+	if isLine {
+		text = strings.TrimSpace(text)
 	}
+	if n.CData {
+		w.write("<![CDATA[", text, "]]>")
+	} else {
+		w.write(inText.Replace(text))
+	}
+}
+
+// RemoveBlanks takes out the texts that are nothing but white space.
+func (n *XML) RemoveBlanks() {
+	kept := n.Children[:0]
+	for _, c := range n.Children {
+		if c.Kind != XMLText || strings.TrimSpace(c.Text) != "" {
+			c.place = len(kept)
+			kept = append(kept, c)
+			c.RemoveBlanks()
+		}
+	}
+	n.Children = kept
 }
 
 func (w *xmlWriter) line(depth int) { w.write("\n", strings.Repeat("  ", depth)) }
@@ -105,9 +123,9 @@ func withoutBlanks(children []*XML) (kept []*XML) {
 	return kept
 }
 
-func hasText(children []*XML) bool {
+func hasElements(children []*XML) bool {
 	for _, c := range children {
-		if c.Kind == XMLText {
+		if c.Kind == XMLElement {
 			return true
 		}
 	}

@@ -35,16 +35,27 @@ func (p *parser) block(content, end string) (node, error) {
 	switch name := words[0]; name {
 	case "if", "unless", "each", "with":
 		return p.plainBlock(words, local, end)
-	case "trim", "base64", "urlEncode":
-		return p.textBlock(words)
 	case "contains", "matches":
 		return p.conditionBlock(words, end)
+	case "arrayJoin":
+		return p.joinBlock(words)
 	default:
-		if _, ok := comparisons[name]; !ok {
-			return nil, fmt.Errorf("there is no block '%s'", name)
+		if _, ok := comparisons[name]; ok {
+			return p.conditionBlock(words, end)
 		}
-		return p.conditionBlock(words, end)
+		if takesBlock(name) {
+			return p.textBlock(words)
+		}
+		if _, ok := helpers[name]; !ok && len(words) == 1 {
+			return p.section(name, false)
+		}
+		return nil, fmt.Errorf("there is no block '%s'", name)
 	}
+}
+
+// takesBlock reports whether the text in a block can be the argument of a helper.
+func takesBlock(name string) bool {
+	return slices.Contains([]string{"trim", "base64", "urlEncode"}, name) || helpers[name].block
 }
 
 // cutLocal takes `as |name|` off the end of a block's opening tag.
@@ -72,20 +83,64 @@ func (p *parser) plainBlock(words []string, local, end string) (node, error) {
 		}
 		return condition{subject.value, b}, err
 	}
-	if strings.ContainsAny(local, " \t") {
-		return nil, fmt.Errorf("a second name in |%s| is not supported", local)
+	locals := strings.Fields(local)
+	if len(locals) > 2 {
+		return nil, fmt.Errorf("a third name in |%s| is not supported", local)
 	}
+	b, err := p.inside(locals, end)
+	locals = append(locals, "", "")
+	if name == "with" {
+		return with{subject.value, locals[0], b}, err
+	}
+	return loop{subject.value, locals[0], locals[1], b}, err
+}
+
+// inside reads the bodies of a block in which names mean something else.
+func (p *parser) inside(locals []string, end string) (branches, error) {
 	inner := *p
 	inner.loops++
-	if local != "" {
-		inner.locals = append(slices.Clone(p.locals), local)
+	if len(locals) > 0 {
+		inner.locals = append(slices.Clone(p.locals), locals...)
 	}
 	b, err := inner.branches(end)
 	p.rest, p.trimNext = inner.rest, inner.trimNext
-	if name == "with" {
-		return with{subject.value, local, b}, err
+	return b, err
+}
+
+// section compiles a block that is named by a value: it is rendered for each
+// element of a list, within an object, or once for anything else that is there.
+// An inverse one is rendered where there is nothing.
+func (p *parser) section(word string, inverse bool) (node, error) {
+	if err := p.nested(); err != nil {
+		return nil, err
 	}
-	return loop{subject.value, local, b}, err
+	defer func() { p.depth-- }()
+	subject, err := p.operand(word)
+	if err != nil {
+		return nil, err
+	}
+	if inverse {
+		b, err := p.branches(word)
+		return condition{subject.value, branches{b.otherwise, b.body}}, err
+	}
+	b, err := p.inside(nil, word)
+	return section{subject.value, b}, err
+}
+
+type section struct {
+	value evaluator
+	branches
+}
+
+func (c section) render(buffer []byte, s *scope) []byte {
+	value := plain(c.value(s))
+	if _, ok := elementsOf(value); ok {
+		return loop{constant(value), "", "", c.branches}.render(buffer, s)
+	}
+	if !truthy(value) {
+		return render(buffer, c.otherwise, s)
+	}
+	return render(buffer, c.body, s.within(value, ""))
 }
 
 // conditionBlock compiles a helper that decides which body is written.
@@ -109,15 +164,21 @@ func (p *parser) textBlock(words []string) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.args) > 0 {
+	h := helpers[name]
+	if len(c.args) > 0 && !h.block {
 		return nil, fmt.Errorf("as a block %s takes no argument", name)
 	}
 	b, err := p.branches(name)
 	if err != nil {
 		return nil, err
 	}
-	c.args = []operand{{value: func(s *scope) any { return string(render(nil, b.body, s)) }}}
-	value, err := c.compile(helpers[name])
+	content := operand{text: "the block", value: func(s *scope) any { return string(render(nil, b.body, s)) }}
+	if h.block {
+		c.content = &content
+	} else {
+		c.args = []operand{content}
+	}
+	value, err := c.compile(h)
 	return output{value}, err
 }
 
@@ -164,58 +225,52 @@ type with struct {
 }
 
 func (w with) render(buffer []byte, s *scope) []byte {
-	value := w.value(s)
+	value := plain(w.value(s))
 	if !truthy(value) {
 		return render(buffer, w.otherwise, s)
 	}
-	return render(buffer, w.body, &scope{request: s.request, budget: s.budget, this: value, outer: s, local: w.local})
+	return render(buffer, w.body, s.within(value, w.local))
 }
 
 // perElement is what a round of a loop costs by itself.
 const perElement = 16
 
 type loop struct {
-	value evaluator
-	local string
+	value         evaluator
+	local, second string
 	branches
 }
 
 func (l loop) render(buffer []byte, s *scope) []byte {
-	inner := &scope{request: s.request, budget: s.budget, outer: s, local: l.local}
+	inner := s.within(nil, l.local)
+	inner.second = l.second
 	element := func(key, value any, i, length int) bool {
 		if !s.budget.Spend(perElement) {
 			return false
 		}
-		inner.this, inner.key, inner.first, inner.last = value, key, i == 0, i == length-1
+		inner.this, inner.key, inner.index, inner.first, inner.last = value, key, i, i == 0, i == length-1
 		buffer = render(buffer, l.body, inner)
 		return true
 	}
-	switch list := l.value(s).(type) {
-	case []any:
-		for i, value := range list {
-			if !element(int64(i), value, i, len(list)) {
+	value := plain(l.value(s))
+	if object, ok := value.(*eval.Object); ok {
+		for i, m := range object.Members {
+			if !element(m.Name, m.Value, i, len(object.Members)) {
 				return buffer
 			}
 		}
-		if len(list) > 0 {
+		if len(object.Members) > 0 {
 			return buffer
 		}
-	case []string:
-		for i, value := range list {
-			if !element(int64(i), value, i, len(list)) {
-				return buffer
-			}
+	}
+	list, _ := elementsOf(value)
+	for i, value := range list {
+		if !element(int64(i), value, i, len(list)) {
+			return buffer
 		}
+	}
+	if len(list) > 0 {
 		return buffer
-	case *eval.Object:
-		for i, m := range list.Members {
-			if !element(m.Name, m.Value, i, len(list.Members)) {
-				return buffer
-			}
-		}
-		if len(list.Members) > 0 {
-			return buffer
-		}
 	}
 	return render(buffer, l.otherwise, s)
 }

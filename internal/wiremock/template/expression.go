@@ -10,7 +10,8 @@ import (
 )
 
 // evaluator is a compiled expression: it returns nil, a string, a bool, an
-// int64, a float64, a json.Number, a list of texts, a []any or an *eval.Object.
+// int64, a float64, a json.Number, a list of texts, a []any, an *eval.Object, asJSON,
+// a segments, a date, a nodes or an *eval.XML.
 type evaluator func(s *scope) any
 
 func constant(value any) evaluator { return func(*scope) any { return value } }
@@ -25,9 +26,11 @@ type operand struct {
 
 // call is a helper with its arguments.
 type call struct {
-	name  string
-	args  []operand
-	named map[string]operand
+	name    string
+	args    []operand
+	named   map[string]operand
+	content *operand // of a block; nil: it is none
+	names   *names
 }
 
 // expression compiles what stands in a tag or in parentheses.
@@ -58,7 +61,7 @@ func (p *parser) expression(content string) (evaluator, error) {
 
 // call reads the arguments of a helper.
 func (p *parser) call(words []string) (*call, error) {
-	c := &call{name: words[0], named: make(map[string]operand)}
+	c := &call{name: words[0], named: make(map[string]operand), names: p.names}
 	for _, word := range words[1:] {
 		name, rest, isNamed := cutName(word)
 		o, err := p.operand(rest)

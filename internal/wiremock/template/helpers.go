@@ -19,6 +19,7 @@ type helper struct {
 	least, most int      // how many arguments it takes; most < 0: any number
 	named       []string // the named arguments that it takes
 	compile     func(c *call) (evaluator, error)
+	block       bool // the text in a block can be its last argument
 }
 
 // helpers is every helper by its name.
@@ -26,11 +27,19 @@ var helpers = merge(
 	comparisons,
 	randomHelpers,
 	textHelpers,
+	moreTextHelpers,
+	dateHelpers,
+	numberHelpers,
+	jsonHelpers,
+	xmlHelpers,
+	listHelpers,
 	map[string]helper{
-		"jsonPath": {2, 2, []string{"default"}, compileJSONPath},
-		"now":      {0, 0, []string{"offset", "format", "timezone"}, compileNow},
-		"math":     {3, 3, nil, compileMath},
-		"size":     {1, 1, nil, compileSize},
+		"math":        {least: 3, most: 3, compile: compileMath},
+		"size":        {least: 1, most: 1, compile: compileSize},
+		"lookup":      {least: 2, most: 2, compile: compileLookup},
+		"log":         {least: 0, most: -1, compile: func(*call) (evaluator, error) { return constant(nil), nil }},
+		"hostname":    {least: 0, most: 0, compile: compileHostname},
+		"systemValue": {least: 0, most: 0, named: []string{"type", "key", "default"}, compile: compileSystemValue},
 	},
 )
 
@@ -82,6 +91,33 @@ func (c *call) option(name string, otherwise any) evaluator {
 	return constant(otherwise)
 }
 
+// longestDynamic bounds what is compiled for each request, in bytes, and
+// perDynamic is what it costs.
+const (
+	longestDynamic = 4096
+	perDynamic     = 64
+)
+
+// compiled returns what an argument is compiled to: once if it is a plain text,
+// otherwise for each request.
+func compiled[T any](c *call, what string, o operand, compile func(string) (T, error)) (func(s *scope) (T, error), error) {
+	if o.isKnown {
+		text, err := c.known(what, o)
+		if err != nil {
+			return nil, err
+		}
+		value, err := compile(text)
+		return func(*scope) (T, error) { return value, nil }, err
+	}
+	return func(s *scope) (value T, err error) {
+		text := toText(o.value(s), s.budget)
+		if len(text) > longestDynamic || !s.budget.Spend(perDynamic*(1+len(text))) {
+			return value, fmt.Errorf("the %s is too long", what)
+		}
+		return compile(text)
+	}, nil
+}
+
 // known returns an argument that has to be a plain text because it is compiled.
 func (c *call) known(what string, o operand) (string, error) {
 	if text, ok := o.literal.(string); ok {
@@ -113,19 +149,23 @@ var comparisons = map[string]helper{
 	"gte": comparison(2, func(v []any, b *eval.Budget) bool { return order(v[0], v[1], b) >= 0 }),
 	"lt":  comparison(2, func(v []any, b *eval.Budget) bool { return order(v[0], v[1], b) < 0 }),
 	"lte": comparison(2, func(v []any, b *eval.Budget) bool { return order(v[0], v[1], b) <= 0 }),
-	"and": comparison(2, func(v []any, _ *eval.Budget) bool { return truthy(v[0]) && truthy(v[1]) }),
-	"or":  comparison(2, func(v []any, _ *eval.Budget) bool { return truthy(v[0]) || truthy(v[1]) }),
+	"and": comparison(-2, func(v []any, _ *eval.Budget) bool { return !slices.ContainsFunc(v, falsy) }),
+	"or":  comparison(-2, func(v []any, _ *eval.Budget) bool { return slices.ContainsFunc(v, truthy) }),
 	"not": comparison(1, func(v []any, _ *eval.Budget) bool { return !truthy(v[0]) }),
 }
 
 // comparison returns a helper whose value is true or false, or that of yes= and no=.
 func comparison(arguments int, holds func(values []any, b *eval.Budget) bool) helper {
-	return helper{arguments, arguments, []string{"yes", "no"}, func(c *call) (evaluator, error) {
+	most := arguments
+	if arguments < 0 { // or more
+		arguments, most = -arguments, -1
+	}
+	return helper{least: arguments, most: most, named: []string{"yes", "no"}, compile: func(c *call) (evaluator, error) {
 		yes, no := c.option("yes", true), c.option("no", false)
 		return func(s *scope) any {
 			values := make([]any, len(c.args))
 			for i, arg := range c.args {
-				values[i] = first(arg.value(s))
+				values[i] = first(arg.value(s), s.budget)
 			}
 			if holds(values, s.budget) {
 				return yes(s)
@@ -143,6 +183,8 @@ func equal(a, b any, budget *eval.Budget) bool {
 	return eval.Equal(a, b, budget)
 }
 
+func falsy(value any) bool { return !truthy(value) }
+
 func isNumber(value any) bool {
 	switch value.(type) {
 	case int64, float64, json.Number:
@@ -151,12 +193,19 @@ func isNumber(value any) bool {
 	return false
 }
 
-// order compares numbers by size and anything else by its text.
+// order compares numbers by size and anything else by its text, two texts that
+// are numbers as well.
 func order(a, b any, budget *eval.Budget) int {
-	x, ok := number(a)
-	y, both := number(b)
-	if ok && both {
-		return cmp.Compare(x, y)
+	if isNumber(a) != isNumber(b) || isNumber(a) {
+		if c, ok := orderNumbers(a, b); ok {
+			return c
+		}
 	}
 	return strings.Compare(toText(a, budget), toText(b, budget))
+}
+
+func orderNumbers(a, b any) (c int, ok bool) {
+	x, ok := number(a)
+	y, both := number(b)
+	return cmp.Compare(x, y), ok && both
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -60,18 +61,25 @@ var operators = map[string]func(a, b exact) exact{
 func times(a, b exact) exact { return exact{a.value.Mul(b.value), a.scale + b.scale} }
 
 func compileMath(c *call) (evaluator, error) {
-	operator, err := c.known("operator", c.args[1])
-	if err != nil {
-		return nil, err
-	}
-	compute, ok := operators[operator]
-	if !ok {
-		return nil, fmt.Errorf("math has no operator '%s'", operator)
+	operator := func(s *scope) string { return c.text(s, 1) }
+	if c.args[1].isKnown {
+		known, err := c.known("operator", c.args[1])
+		if err != nil {
+			return nil, err
+		}
+		if operators[known] == nil {
+			return nil, fmt.Errorf("math has no operator '%s'", known)
+		}
 	}
 	left, right := c.args[0].value, c.args[2].value
 	return func(s *scope) any {
+		name := operator(s)
+		compute := operators[name]
+		if compute == nil {
+			return problem("%s is not a valid mathematical operator", name)
+		}
 		a, b := newExact(left(s), s.budget), newExact(right(s), s.budget)
-		if b.value.IsZero() && (operator == "/" || operator == "%") {
+		if b.value.IsZero() && (name == "/" || name == "%") {
 			return problem("division by zero")
 		}
 		return compute(a, b).result()
@@ -79,10 +87,10 @@ func compileMath(c *call) (evaluator, error) {
 }
 
 var randomHelpers = map[string]helper{
-	"randomValue":   {0, 0, []string{"length", "type", "uppercase"}, compileRandomValue},
-	"randomInt":     {0, 0, []string{"lower", "upper"}, compileRandomInt},
-	"randomDecimal": {0, 0, []string{"lower", "upper"}, compileRandomDecimal},
-	"pickRandom":    {1, -1, nil, compilePickRandom},
+	"randomValue":   {least: 0, most: 0, named: []string{"length", "type", "uppercase"}, compile: compileRandomValue},
+	"randomInt":     {least: 0, most: 0, named: []string{"lower", "upper"}, compile: compileRandomInt},
+	"randomDecimal": {least: 0, most: 0, named: []string{"lower", "upper"}, compile: compileRandomDecimal},
+	"pickRandom":    {least: 1, most: -1, named: []string{"count"}, compile: compilePickRandom},
 }
 
 const (
@@ -194,23 +202,37 @@ func compileRandomDecimal(c *call) (evaluator, error) {
 	}, nil
 }
 
+// compilePickRandom compiles one of the arguments or of a list, or, with count=,
+// a list of so many.
 func compilePickRandom(c *call) (evaluator, error) {
+	count := c.option("count", nil)
 	return func(s *scope) any {
 		var choices []any
 		for _, arg := range c.args {
-			switch value := arg.value(s).(type) {
-			case []any:
-				if !s.budget.Spend(4 * len(value)) {
-					return nil
-				}
-				choices = append(choices, value...)
-			default:
+			value := arg.value(s)
+			list, isList := elementsOf(value)
+			if !isList {
 				choices = append(choices, value)
+				continue
 			}
+			if !s.budget.Spend(4 * len(list)) {
+				return nil
+			}
+			choices = append(choices, list...)
 		}
 		if len(choices) == 0 {
 			return nil
 		}
-		return choices[below(s.request.Random(), uint64(len(choices)))]
+		n, ok := integer(count(s))
+		if !ok || n <= 0 {
+			return choices[below(s.request.Random(), uint64(len(choices)))]
+		}
+		choices = slices.Clone(choices)
+		n = min(n, int64(len(choices)))
+		for i := range n {
+			j := i + int64(below(s.request.Random(), uint64(int64(len(choices))-i)))
+			choices[i], choices[j] = choices[j], choices[i]
+		}
+		return choices[:n]
 	}, nil
 }

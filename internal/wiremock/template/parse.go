@@ -16,10 +16,14 @@ type parser struct {
 	rest       string
 	parameters *eval.Object
 	locals     []string // names that the blocks around give to their elements
-	loops      int      // blocks around that change what plain names mean
-	trimNext   bool     // the last tag ended on ~
-	closing    string   // the tag that ended the nodes read last
-	depth      int      // of blocks and parentheses around
+	names      *names
+	length     int    // of the whole text
+	first      int    // where its first tag begins
+	last       int    // where its last tag ends
+	loops      int    // blocks around that change what plain names mean
+	trimNext   bool   // the last tag ended on ~
+	closing    string // the tag that ended the nodes read last
+	depth      int    // of blocks and parentheses around
 }
 
 // deepest bounds how blocks and parentheses may be nested.
@@ -44,10 +48,23 @@ func (p *parser) nodes(block string) ([]node, error) {
 			return p.appendText(nodes, p.rest, false), nil
 		}
 		before := p.rest[:start]
+		at := p.length - len(p.rest) + start
+		if at > p.first && strings.HasSuffix(before, `\`) { // WireMock cuts before the first
+			end := strings.Index(p.rest[start:], "}}")
+			if end < 0 {
+				end = len(p.rest) - start - 2
+			}
+			nodes = p.appendText(nodes, before[:len(before)-1]+p.rest[start:start+end+2], false)
+			p.rest, p.trimNext = p.rest[start+end+2:], false
+			continue
+		}
 		tag, err := p.tag(p.rest[start:])
 		if err != nil {
 			return nil, err
 		}
+		// Before the first tag and behind the last one WireMock trims nothing.
+		tag.trimBefore = tag.trimBefore && at > p.first
+		tag.trimAfter = tag.trimAfter && p.length-len(p.rest) <= p.last
 		nodes = p.appendText(nodes, before, tag.trimBefore)
 		p.trimNext = tag.trimAfter
 		if block != "" && tag.endsBranch() {
@@ -85,9 +102,11 @@ func (p *parser) node(t tag) (node, error) {
 		return nil, nil
 	case strings.HasPrefix(t.content, "#"):
 		return p.block(strings.TrimSpace(t.content[1:]), "")
-	case strings.HasPrefix(t.content, "/"):
+	case strings.HasPrefix(t.content, "^"):
+		return p.section(strings.TrimSpace(t.content[1:]), true)
+	case strings.HasPrefix(t.content, "/"), t.content == "else":
 		return nil, fmt.Errorf("there is no open block to close")
-	case t.content == "" || strings.ContainsAny(t.content[:1], ">^{*"):
+	case t.content == "" || strings.ContainsAny(t.content[:1], ">{*"):
 		return nil, fmt.Errorf("not supported")
 	}
 	value, err := p.expression(strings.TrimSpace(strings.TrimPrefix(t.content, "&")))

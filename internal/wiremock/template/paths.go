@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,18 +32,26 @@ func (p *parser) path(word string) (evaluator, error) {
 	case root == "this":
 		return member(thisValue, rest), nil
 	case root == "request", root == "originalRequest": // the latter in webhooks
-		return requestPath(rest)
+		value, err := requestPath(rest)
+		if value == nil && err == nil { // which WireMock writes nothing for
+			p.names.used = append(p.names.used, word)
+			value = constant(nil)
+		}
+		return value, err
 	case root == "parameters":
 		return constant(lookup(p.parameters, rest)), nil
-	case p.loops > 0:
-		return member(thisValue, keys), nil
+	case len(root) == 0:
+		return nil, fmt.Errorf("'%s' is no name", word)
+	case strings.ContainsAny(root[:1], `'"`):
+		return nil, fmt.Errorf("%s is a text: it stands for itself only as an argument", word)
 	}
-	return nil, fmt.Errorf("'%s' is neither a helper nor a value that is known here", word)
+	return p.named(keys), nil
 }
 
 func (p *parser) outerPath(rest string) (evaluator, error) {
 	if p.loops == 0 {
-		return nil, fmt.Errorf("there is nothing outside for '../%s'", rest)
+		p.names.used = append(p.names.used, "../"+rest)
+		return constant(nil), nil
 	}
 	inner := *p
 	inner.loops--
@@ -63,6 +72,8 @@ func loopVariable(name string) (evaluator, error) {
 		return func(s *scope) any { return wordIf(s.first, name) }, nil
 	case "last":
 		return func(s *scope) any { return wordIf(s.last, name) }, nil
+	case "even", "odd":
+		return func(s *scope) any { return wordIf(s.index%2 == 0 == (name == "even"), name) }, nil
 	}
 	return nil, fmt.Errorf("'@%s' is not supported", name)
 }
@@ -98,13 +109,16 @@ func thisValue(s *scope) any { return s.this }
 
 func localPath(name string, keys []string) evaluator {
 	return func(s *scope) any {
-		for s != nil && s.local != name {
+		for s != nil && s.local != name && s.second != name {
 			s = s.outer
 		}
-		if s == nil {
+		switch {
+		case s == nil:
 			return nil
+		case s.local == name:
+			return lookup(s.this, keys)
 		}
-		return lookup(s.this, keys)
+		return lookup(s.key, keys)
 	}
 }
 
@@ -118,20 +132,43 @@ func member(of evaluator, keys []string) evaluator {
 // lookup follows keys into a value; what is not there is nil.
 func lookup(value any, keys []string) any {
 	for _, key := range keys {
-		switch v := value.(type) {
-		case *eval.Object:
-			value, _ = v.Get(key)
-		case []any:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil
-			}
-			value = v[i]
-		default:
-			return nil
-		}
+		value = inner(plain(value), key)
 	}
 	return value
+}
+
+// inner returns what a value has of a name or at a place.
+func inner(value any, key string) any {
+	switch v := value.(type) {
+	case *eval.Object:
+		member, _ := v.Get(key)
+		return member
+	case []string:
+		i, fromLast, ok := textIndex(key)
+		if fromLast {
+			i = len(v) - 1 - i
+		}
+		if !ok || i < 0 || i >= len(v) {
+			return nil
+		}
+		return v[i]
+	case nodes:
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(v) {
+			return v[i]
+		}
+		if len(v) == 1 {
+			return inner(v[0], key)
+		}
+		return nil
+	case *eval.XML:
+		return innerXML(v, key)
+	}
+	list, _ := elementsOf(value)
+	i, err := strconv.Atoi(key)
+	if err != nil || i < 0 || i >= len(list) {
+		return nil
+	}
+	return list[i]
 }
 
 // requestPath compiles what comes after `request.`.
@@ -158,14 +195,47 @@ func requestPath(keys []string) (evaluator, error) {
 	if (keys[0] == "path" || keys[0] == "pathSegments") && len(keys) == 2 {
 		return pathPart(keys[1]), nil
 	}
-	return nil, fmt.Errorf("'request.%s' is not supported", strings.Join(keys, "."))
+	if _, ok := requestLists[keys[0]]; ok {
+		return func(s *scope) any { return s.request.All(keys[0]) }, nil
+	}
+	if keys[0] == "parts" {
+		return requestPart(keys[1:]), nil
+	}
+	return nil, nil
+}
+
+// requestPart compiles what comes after `request.parts`.
+func requestPart(keys []string) evaluator {
+	if len(keys) == 0 {
+		return func(s *scope) any { return s.request.Parts() }
+	}
+	return func(s *scope) any {
+		part, ok := s.request.Part(keys[0])
+		if !ok {
+			return nil
+		}
+		return lookup(part, keys[1:])
+	}
+}
+
+// pathSegments returns the path, which is a list of its parts that are not empty.
+func pathSegments(s *scope) any {
+	path := s.request.Path()
+	if !s.budget.Spend(4 * (1 + strings.Count(path, "/"))) {
+		return nil
+	}
+	return segments{path, slices.DeleteFunc(strings.Split(path, "/"), func(part string) bool { return part == "" })}
 }
 
 var requestValues = map[string]evaluator{
 	"method":       func(s *scope) any { return s.request.Method() },
 	"url":          func(s *scope) any { return s.request.URL() },
-	"path":         func(s *scope) any { return s.request.Path() },
-	"pathSegments": func(s *scope) any { return s.request.Path() },
+	"path":         pathSegments,
+	"pathSegments": pathSegments,
+	"multipart":    func(s *scope) any { return s.request.Parts() != nil },
+	"isMultipart":  func(s *scope) any { return s.request.Parts() != nil },
+	"binary":       func(*scope) any { return false },
+	"id":           func(s *scope) any { return uuid(s.request.Random()) },
 	"scheme":       func(s *scope) any { return s.request.Scheme() },
 	"host":         func(s *scope) any { host, _ := hostPort(s.request); return host },
 	"port":         func(s *scope) any { _, port := hostPort(s.request); return port },
@@ -173,7 +243,7 @@ var requestValues = map[string]evaluator{
 	"clientIp":     func(s *scope) any { return s.request.ClientIP() },
 	"body":         func(s *scope) any { return s.request.Body() },
 	"bodyAsBase64": func(s *scope) any {
-		body := s.request.Body()
+		body := s.request.Raw()
 		if !s.budget.Spend(2 * len(body)) {
 			return nil
 		}
@@ -185,6 +255,8 @@ var requestLists = map[string]func(r Request, name string) []string{
 	"query":   Request.Query,
 	"headers": Request.Header,
 	"cookies": Request.Cookie,
+
+	"formParameters": Request.Form,
 }
 
 func hostPort(r Request) (host string, port int64) {
@@ -251,6 +323,9 @@ func pathPart(key string) evaluator {
 	n, err := strconv.Atoi(key)
 	if err != nil {
 		return func(s *scope) any { return s.request.PathParameter(key) }
+	}
+	if n < 0 {
+		return constant(nil)
 	}
 	return func(s *scope) any {
 		rest := strings.TrimPrefix(s.request.Path(), "/")

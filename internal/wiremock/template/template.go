@@ -31,7 +31,20 @@ type Request interface {
 	Cookie(name string) []string
 	// PathParameter is the part of the path at a template's {name}.
 	PathParameter(name string) string
+	// Form returns the decoded values of a field of a form in the body.
+	Form(name string) []string
+	// All returns everything that has a name, in texts or lists of texts: the
+	// `query`, the `headers`, the `cookies` or the `formParameters`.
+	All(kind string) *eval.Object
+	// Part returns a part of a multipart body: an object with its `name`, its
+	// `headers`, its `body` and `bodyAsBase64`, and whether it is `binary`.
+	Part(name string) (part *eval.Object, ok bool)
+	// Parts returns the parts of a multipart body by their names; none if there is
+	// no such body.
+	Parts() *eval.Object
 	Body() string
+	// Raw is the body as it was sent, in whatever charset.
+	Raw() string
 	// JSON is the body parsed; false if it is no JSON.
 	JSON() (any, bool)
 	// Random is where random values are drawn from.
@@ -43,20 +56,27 @@ type Request interface {
 
 // Template is a compiled template. Any number of goroutines may render it.
 type Template struct {
-	nodes []node
+	nodes   []node
+	assigns bool
+	unknown []string
 }
 
 // Parse compiles a template. Parameters are a mapping's transformer
 // parameters, which a template reads as `parameters.name`. The error names the
 // expression that is not understood.
 func Parse(text string, parameters *eval.Object) (*Template, error) {
-	p := &parser{rest: text, parameters: parameters}
+	p := &parser{rest: text, parameters: parameters, names: &names{assigned: make(map[string]bool)}, length: len(text)}
+	p.first, p.last = strings.Index(text, "{{"), strings.LastIndex(text, "}}")
 	nodes, err := p.nodes("")
 	if err != nil {
 		return nil, err
 	}
-	return &Template{nodes}, nil
+	return &Template{nodes, len(p.names.assigned) > 0, p.names.unknown()}, nil
 }
+
+// Unknown returns the names for which nothing is ever written, since nothing has
+// them.
+func (t *Template) Unknown() []string { return t.unknown }
 
 // IsTemplate reports whether there is anything to render in a text.
 func IsTemplate(text string) bool { return strings.Contains(text, "{{") }
@@ -64,7 +84,11 @@ func IsTemplate(text string) bool { return strings.Contains(text, "{{") }
 // Append renders the template for a request to the end of a buffer. It stops
 // where the budget of the request ends.
 func (t *Template) Append(buffer []byte, r Request) []byte {
-	return render(buffer, t.nodes, &scope{request: r, budget: r.Budget()})
+	s := &scope{request: r, budget: r.Budget()}
+	if t.assigns {
+		s.variables = make(map[string]any)
+	}
+	return render(buffer, t.nodes, s)
 }
 
 // scope is what names mean at one place of a template.
@@ -74,9 +98,25 @@ type scope struct {
 	this    any
 	outer   *scope
 	local   string // the name of this in a block
+	second  string // the name of key
 	key     any    // index or name of the element of a loop
+	index   int
 	first   bool
 	last    bool
+
+	variables map[string]any // of the whole template
+}
+
+// within returns a scope inside of s.
+func (s *scope) within(this any, local string) *scope {
+	return &scope{request: s.request, budget: s.budget, this: this, outer: s, local: local, variables: s.variables}
+}
+
+// assign gives a variable a value.
+func (s *scope) assign(name string, value any) {
+	if s.variables != nil {
+		s.variables[name] = value
+	}
 }
 
 // node is a piece of a template.

@@ -19,20 +19,25 @@ type request struct{ source rand.Source }
 
 const body = `{"name":"Jo","list":[1,2],"none":[],"object":{"b":1,"a":[{"x":null},{}],"c":"<\u00e9>"}}`
 
-func (request) Method() string              { return "POST" }
-func (request) URL() string                 { return "/a/b?q=1&q=2" }
-func (request) Path() string                { return "/a/b" }
-func (request) Scheme() string              { return "https" }
-func (request) Host() string                { return "[::1]:8443" }
-func (request) ClientIP() string            { return "192.0.2.1" }
-func (request) Query(name string) []string  { return map[string][]string{"q": {"1", "2"}}[name] }
-func (request) Header(name string) []string { return map[string][]string{"X-A": {"a"}}[name] }
-func (request) Cookie(name string) []string { return map[string][]string{"c": {"d"}}[name] }
-func (request) PathParameter(string) string { return "parameter" }
-func (request) Body() string                { return body }
-func (request) JSON() (any, bool)           { return eval.ParseJSON(body) }
-func (r request) Random() rand.Source       { return r.source }
-func (request) Budget() *eval.Budget        { b := eval.NewBudget(len(body)); return &b }
+func (request) Method() string                   { return "POST" }
+func (request) URL() string                      { return "/a/b?q=1&q=2" }
+func (request) Path() string                     { return "/a/b" }
+func (request) Scheme() string                   { return "https" }
+func (request) Host() string                     { return "[::1]:8443" }
+func (request) ClientIP() string                 { return "192.0.2.1" }
+func (request) Query(name string) []string       { return map[string][]string{"q": {"1", "2"}}[name] }
+func (request) Header(name string) []string      { return map[string][]string{"X-A": {"a"}}[name] }
+func (request) Cookie(name string) []string      { return map[string][]string{"c": {"d"}}[name] }
+func (request) Form(string) []string             { return nil }
+func (request) Raw() string                      { return body }
+func (request) All(string) *eval.Object          { return new(eval.Object) }
+func (request) Parts() *eval.Object              { return nil }
+func (request) Part(string) (*eval.Object, bool) { return nil, false }
+func (request) PathParameter(string) string      { return "parameter" }
+func (request) Body() string                     { return body }
+func (request) JSON() (any, bool)                { return eval.ParseJSON(body) }
+func (r request) Random() rand.Source            { return r.source }
+func (request) Budget() *eval.Budget             { b := eval.NewBudget(len(body)); return &b }
 
 var parameters = &eval.Object{Members: []eval.Member{{Name: "word", Value: "w"}}}
 
@@ -49,8 +54,9 @@ func TestRender(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"plain } text { here", "plain } text { here"},
 		{"{{request.host}} {{request.port}} {{request.baseUrl}} {{request.clientIp}}", "::1 8443 https://[::1]:8443 192.0.2.1"},
-		{"a  {{~request.method~}}  b", "aPOSTb"},
-		{"a {{!-- {{x}} --}}b{{~!-- c --~}} d", "a bd"},
+		{"{{!}}a  {{~request.method~}}  b{{!}}", "aPOSTb"},
+		{"a  {{~request.method~}}  b", "a  POST  b"},
+		{"a {{!-- {{x}} --}}b{{~!-- c --~}} d{{!}}", "a bd"},
 		{"{{#each (jsonPath request.body '$.list') as |n|}}{{n}}{{#with request.query.q}}{{n}}{{/with}}{{/each}}", "1122"},
 		{"{{#each (jsonPath request.body '$.list')}}{{#each (jsonPath request.body '$.list')}}{{../this}}{{this}} {{/each}}{{/each}}", "11 12 21 22 "},
 		{"{{#each (jsonPath request.body '$.none')}}x{{else}}none{{/each}}", "none"},
@@ -132,13 +138,10 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 		{"{{}}", "not supported"},
 		{"{{{{raw}}}}", "raw blocks"},
 		{"{{> partial}}", "not supported"},
-		{"{{'text'}}", "neither a helper nor a value"},
-		{"{{nosuch}}", "'nosuch' is neither"},
+		{"{{'text'}}", "it stands for itself only as an argument"},
 		{"{{nosuch 'a'}}", "no helper 'nosuch'"},
 		{"{{upper (nosuch 'a')}}", "no helper 'nosuch'"},
 		{"{{request}}", "request is not a value"},
-		{"{{request.nosuch}}", "'request.nosuch' is not supported"},
-		{"{{request.query}}", "'request.query' is not supported"},
 		{"{{request.query.a.b}}", "'b' is not an index"},
 		{"{{upper}}", "upper takes 1 arguments, got 0"},
 		{"{{upper 'a' 'b'}}", "upper takes 1 arguments, got 2"},
@@ -147,29 +150,24 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 		{"{{upper 'a' locale='de'}}", "upper does not support locale="},
 		{"{{upper (lower 'a'}}", "not balanced"},
 		{"{{now format='qq'}}", "format 'qq': 'qq' is not supported"},
-		{"{{now format=request.method}}", "needs its format as a plain text"},
 		{"{{now format='yyyy\"'}}{{now format=\"'x\"}}", "is not closed"},
 		{"{{now offset='soon'}}", "offset 'soon' is not like"},
 		{"{{now offset='3 fortnights'}}", "expected seconds"},
 		{"{{now timezone='Mars/Olympus'}}", "timezone 'Mars/Olympus'"},
 		{"{{randomValue type='EMOJI'}}", "no type 'EMOJI'"},
-		{"{{jsonPath request.body request.path}}", "needs its path as a plain text"},
 		{"{{jsonPath request.body '$.['}}", "JSONPath '$.['"},
 		{"{{math 1 '^' 2}}", "no operator '^'"},
 		{"{{matches 'a' '('}}", "missing closing )"},
 		{"{{regexExtract 'a' '('}}", "missing closing )"},
-		{"{{regexExtract 'a' 'b' 'parts'}}", "takes 2 arguments"},
 		{"{{#if true}}", "{{#if}} is not closed"},
 		{"{{#if true}}{{/each}}", "expected {{/if}}, got {{/each}}"},
 		{"{{#if true}}{{else}}{{else}}{{/if}}", "expected {{/if}}, got {{else}}"},
 		{"{{#if}}{{/if}}", "if takes one argument"},
 		{"{{#}}{{/}}", "the block has no name"},
 		{"{{/if}}", "no open block"},
-		{"{{else}}", "'else' is neither"},
-		{"{{#assign 'a'}}{{/assign}}", "no block 'assign'"},
-		{"{{#each (jsonPath request.body '$') as |a b|}}{{/each}}", "a second name"},
+		{"{{else}}", "there is no open block"},
+		{"{{#each (jsonPath request.body '$') as |a b c|}}{{/each}}", "a third name"},
 		{"{{#trim 'a'}}{{/trim}}", "as a block trim takes no argument"},
-		{"{{../x}}", "nothing outside"},
 		{"{{@root}}", "'@root' is not supported"},
 	} {
 		_, err := Parse(tc.text, nil)
@@ -179,11 +177,44 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestUnknownNames holds which names are reported as such: those that nothing has.
+func TestUnknownNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"{{nosuch}} {{nosuch.a}} {{other}}":                             "nosuch other",
+		"{{#assign 'a'}}x{{/assign}}{{a}}{{b}}":                         "b",
+		"{{#each (array 1)}}{{name}}{{/each}}":                          "",
+		"{{request.nosuch}}{{../x}}{{parameters.none}}":                 "request.nosuch ../x",
+		"{{formData request.body 'f'}}{{f.a}}{{val 1 assign='v'}}{{v}}": "",
+	} {
+		compiled, err := Parse(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(compiled.Unknown(), " "); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestVariablesBelongToARequest holds that what one rendering assigns is not there
+// for the next.
+func TestVariablesBelongToARequest(t *testing.T) {
+	const text = "{{v}}{{#assign 'v'}}x{{/assign}}{{v}}"
+	for range 2 {
+		if got := renderText(t, text); got != "x" {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"{{#each (jsonPath request.body '$.list') as |x|}}{{x}}{{~@index}}{{else}}none{{/each}}",
 		"{{#if (eq request.query.q '1')}}a{{else if (lt 1 2)}}b{{/if}}", "{{{request.path.[0]}}}{{!-- c --}}",
 		"{{math 1 '/' 2}}{{substring 'abc' 1 2}}{{now format='yyyy' offset='1 days'}}", "{{#base64}}{{../x}}{{/base64}}",
+		"{{#assign 'v'}}{{range 1 3}}{{/assign}}{{v}}{{#jsonArrayAdd '[1]' jsonPath='$'}}{{v}}{{/jsonArrayAdd}}{{jsonRemove request.body '$..a'}}",
+		"{{#arrayJoin ',' (array 1 2)}}{{this}}{{/arrayJoin}}{{numberFormat 1234.5 '#,##0.00'}}{{stringFormat '%05.2f' 1}}{{xPath '<a/>' '//a'}}",
+		"{{date (parseDate '2021-06-14T12:13:14Z') format='YYYY-ww'}}{{#x}}a{{/x}}{{^x}}b{{/x}}\\{{y}}{{center 'a' size=9}}",
 	} {
 		f.Add(seed)
 	}

@@ -14,21 +14,21 @@ import (
 )
 
 var textHelpers = map[string]helper{
-	"upper":           {1, 1, nil, onText(strings.ToUpper)},
-	"lower":           {1, 1, nil, onText(strings.ToLower)},
-	"capitalize":      {1, 1, nil, onText(capitalize)},
-	"capitalizeFirst": {1, 1, nil, onText(capitalizeFirst)},
-	"trim":            {1, 1, nil, onText(strings.TrimSpace)},
-	"replace":         {3, 3, nil, compileReplace},
-	"substring":       {2, 3, nil, compileSubstring},
-	"join":            {2, -1, nil, compileJoin},
-	"defaultIfEmpty":  {2, 2, nil, compileDefaultIfEmpty},
-	"val":             {1, 1, []string{"or", "default"}, compileVal},
-	"base64":          {1, 1, []string{"decode", "padding"}, compileBase64},
-	"urlEncode":       {1, 1, []string{"decode"}, compileURLEncode},
-	"contains":        {2, 2, nil, compileContains},
-	"matches":         {2, 2, nil, compileMatches},
-	"regexExtract":    {2, 2, []string{"default"}, compileRegexExtract},
+	"upper":           {least: 1, most: 1, compile: onText(strings.ToUpper)},
+	"lower":           {least: 1, most: 1, compile: onText(strings.ToLower)},
+	"capitalize":      {least: 1, most: 1, compile: onText(capitalize)},
+	"capitalizeFirst": {least: 1, most: 1, compile: onText(capitalizeFirst)},
+	"trim":            {least: 1, most: 1, compile: onText(strings.TrimSpace)},
+	"replace":         {least: 3, most: 3, compile: compileReplace},
+	"substring":       {least: 2, most: 3, compile: compileSubstring},
+	"join":            {least: 2, most: -1, compile: compileJoin},
+	"defaultIfEmpty":  {least: 2, most: 2, compile: compileDefaultIfEmpty},
+	"val":             {least: 1, most: 1, named: []string{"or", "default", "assign"}, compile: compileVal},
+	"base64":          {least: 1, most: 1, named: []string{"decode", "padding"}, compile: compileBase64},
+	"urlEncode":       {least: 1, most: 1, named: []string{"decode"}, compile: compileURLEncode},
+	"contains":        {least: 2, most: 2, compile: compileContains},
+	"matches":         {least: 2, most: 2, compile: compileMatches},
+	"regexExtract":    {least: 2, most: 3, named: []string{"default"}, compile: compileRegexExtract},
 }
 
 func onText(change func(string) string) func(c *call) (evaluator, error) {
@@ -110,12 +110,10 @@ func compileJoin(c *call) (evaluator, error) {
 			joined = appendText(joined, value, s.budget)
 		}
 		for i := range last {
-			switch value := c.args[i].value(s).(type) {
-			case []string:
-				addAll(value, add)
-			case []any:
-				addAll(value, add)
-			default:
+			value := c.args[i].value(s)
+			if list, ok := elementsOf(value); ok {
+				addAll(list, add)
+			} else {
 				add(value)
 			}
 		}
@@ -138,18 +136,28 @@ func compileDefaultIfEmpty(c *call) (evaluator, error) {
 	}, nil
 }
 
-// compileVal compiles a value, or something else if it is not there at all.
+// compileVal compiles a value, or something else if it is not there at all, which
+// may become a variable.
 func compileVal(c *call) (evaluator, error) {
 	otherwise := c.option("or", nil)
 	if _, given := c.named["or"]; !given {
 		otherwise = c.option("default", nil)
 	}
-	return func(s *scope) any {
+	value := func(s *scope) any {
 		if value := c.args[0].value(s); value != nil {
 			return value
 		}
 		return otherwise(s)
-	}, nil
+	}
+	to, given := c.named["assign"]
+	if !given {
+		return value, nil
+	}
+	name, err := c.variable(to)
+	return func(s *scope) any {
+		s.assign(name(s), value(s))
+		return nil
+	}, err
 }
 
 func compileBase64(c *call) (evaluator, error) {
@@ -193,7 +201,7 @@ func compileURLEncode(c *call) (evaluator, error) {
 func compileContains(c *call) (evaluator, error) {
 	return func(s *scope) any {
 		value, wanted := c.args[0].value(s), c.text(s, 1)
-		if list, ok := value.([]any); ok {
+		if list, ok := plain(value).([]any); ok {
 			return slices.ContainsFunc(list, func(element any) bool {
 				return s.budget.Spend(1) && toText(element, s.budget) == wanted
 			})
@@ -204,31 +212,55 @@ func compileContains(c *call) (evaluator, error) {
 }
 
 func compileMatches(c *call) (evaluator, error) {
-	pattern, err := c.known("pattern", c.args[1])
+	pattern, err := compiled(c, "pattern", c.args[1], eval.CompileWhole)
 	if err != nil {
 		return nil, err
 	}
-	re, err := eval.CompileWhole(pattern)
-	if err != nil {
-		return nil, err
-	}
-	return func(s *scope) any { return re.Match(c.text(s, 0), s.budget) }, nil
+	return func(s *scope) any {
+		re, err := pattern(s)
+		if err != nil {
+			return problem("%v", err)
+		}
+		return re.Match(c.text(s, 0), s.budget)
+	}, nil
 }
 
+// compileRegexExtract compiles the first match of a pattern or, with the name of
+// a variable, the groups of every match as that.
 func compileRegexExtract(c *call) (evaluator, error) {
-	pattern, err := c.known("pattern", c.args[1])
+	pattern, err := compiled(c, "pattern", c.args[1], eval.CompileRegexp)
 	if err != nil {
 		return nil, err
 	}
-	re, err := eval.CompileRegexp(pattern)
-	if err != nil {
-		return nil, err
-	}
-	otherwise := c.option("default", problem("Nothing matched %s", pattern))
-	return func(s *scope) any {
-		if found, ok := re.Find(c.text(s, 0), s.budget); ok {
-			return found
+	var name func(*scope) string
+	if len(c.args) == 3 {
+		if name, err = c.variable(c.args[2]); err != nil {
+			return nil, err
 		}
-		return otherwise(s)
+	}
+	otherwise := c.option("default", nil)
+	nothing := func(s *scope) any {
+		if value := otherwise(s); value != nil {
+			return value
+		}
+		return problem("Nothing matched %s", c.text(s, 1))
+	}
+	return func(s *scope) any {
+		re, err := pattern(s)
+		if err != nil {
+			return problem("Invalid regex string %s", c.text(s, 1))
+		}
+		if name == nil {
+			if found, ok := re.Find(c.text(s, 0), s.budget); ok {
+				return found
+			}
+			return nothing(s)
+		}
+		groups := re.FindGroups(c.text(s, 0), s.budget)
+		if len(groups) == 0 {
+			return nothing(s)
+		}
+		s.assign(name(s), groups)
+		return nil
 	}, nil
 }

@@ -13,9 +13,53 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
+// asJSON is a list or an object that jsonPath found: it is written as JSON, unlike
+// what parseJson and others make, which is written as Java does.
+type asJSON struct{ value any }
+
+// segments is a path, which is a list of its parts as well.
+type segments struct {
+	path  string
+	parts []string
+}
+
+// nodes are those that an XPath leads to, of which the first stands for all.
+type nodes []*eval.XML
+
+// plain returns what a value is without the way in which it is written.
+func plain(value any) any {
+	if json, ok := value.(asJSON); ok {
+		return json.value
+	}
+	return value
+}
+
+// elementsOf returns the elements of a list of any kind.
+func elementsOf(value any) (list []any, isList bool) {
+	switch v := plain(value).(type) {
+	case []any:
+		return v, true
+	case []string:
+		return anyOf(v), true
+	case segments:
+		return anyOf(v.parts), true
+	case nodes:
+		return anyOf(v), true
+	}
+	return nil, false
+}
+
+func anyOf[T any](values []T) []any {
+	list := make([]any, len(values))
+	for i := range values {
+		list[i] = values[i]
+	}
+	return list
+}
+
 // appendText writes a value as WireMock does: a repeated field by its first
-// value, an array as compact and an object as indented JSON, a fraction as
-// Java writes it.
+// value, what jsonPath found as JSON, other lists and objects as Java writes
+// them, a fraction as well.
 func appendText(buffer []byte, value any, b *eval.Budget) []byte {
 	switch v := value.(type) {
 	case nil:
@@ -24,12 +68,56 @@ func appendText(buffer []byte, value any, b *eval.Budget) []byte {
 		return appendBounded(buffer, v, b)
 	case []string:
 		return appendBounded(buffer, v[0], b)
-	case []any:
-		return eval.AppendJSON(buffer, v, b)
-	case *eval.Object:
-		return eval.AppendIndented(buffer, v, b)
+	case segments:
+		return appendBounded(buffer, v.path, b)
+	case date:
+		return v.append(buffer, b)
+	case nodes:
+		if len(v) == 0 {
+			return buffer
+		}
+		return eval.AppendXML(buffer, v[0], true, b)
+	case *eval.XML:
+		return eval.AppendXML(buffer, v, true, b)
+	case asJSON:
+		if list, ok := v.value.([]any); ok {
+			return eval.AppendJSON(buffer, list, b)
+		}
+		return eval.AppendIndented(buffer, v.value, b)
+	case []any, *eval.Object:
+		return appendJava(buffer, value, b)
 	}
 	return eval.AppendScalar(buffer, value)
+}
+
+// appendJava writes lists as [a, b] and objects as {name=value}.
+func appendJava(buffer []byte, value any, b *eval.Budget) []byte {
+	if !b.Spend(2) {
+		return buffer
+	}
+	switch v := value.(type) {
+	case nil:
+		return append(buffer, "null"...)
+	case []any:
+		buffer = append(buffer, '[')
+		for i, element := range v {
+			if i > 0 {
+				buffer = append(buffer, ", "...)
+			}
+			buffer = appendJava(buffer, element, b)
+		}
+		return append(buffer, ']')
+	case *eval.Object:
+		buffer = append(buffer, '{')
+		for i, m := range v.Members {
+			if i > 0 {
+				buffer = append(buffer, ", "...)
+			}
+			buffer = appendJava(append(appendBounded(buffer, m.Name, b), '='), m.Value, b)
+		}
+		return append(buffer, '}')
+	}
+	return appendText(buffer, plain(value), b)
 }
 
 func appendBounded(buffer []byte, text string, b *eval.Budget) []byte {
@@ -52,11 +140,13 @@ func toText(value any, b *eval.Budget) string {
 
 // truthy reports whether a block like if takes its first branch.
 func truthy(value any) bool {
-	switch v := value.(type) {
+	switch v := plain(value).(type) {
 	case nil:
 		return false
 	case bool:
 		return v
+	case nodes:
+		return len(v) > 0
 	case string:
 		return v != ""
 	case int64:
@@ -83,6 +173,10 @@ func number(value any) (float64, bool) {
 		return parseNumber(v)
 	case []string:
 		return parseNumber(v[0])
+	case nodes:
+		if len(v) == 1 {
+			return parseNumber(v[0].Text)
+		}
 	}
 	return 0, false
 }
@@ -104,44 +198,60 @@ func integer(value any) (int64, bool) {
 	return int64(f), true
 }
 
-// first returns the first value of a repeated field, so that it compares as text.
-func first(value any) any {
-	if values, ok := value.([]string); ok {
-		return values[0]
+// first returns the first value of a repeated field, so that it compares as
+// text, as do the path and what an XPath leads to.
+func first(value any, b *eval.Budget) any {
+	switch value.(type) {
+	case []string, segments, nodes, *eval.XML, date:
+		return toText(value, b)
 	}
-	return value
+	return plain(value)
 }
 
 func compileJSONPath(c *call) (evaluator, error) {
-	text, err := c.known("path", c.args[1])
+	path, err := compiled(c, "path", c.args[1], func(text string) (*eval.Path, error) {
+		path, err := eval.CompilePath(text)
+		if err != nil {
+			return nil, err
+		}
+		return path.WithNulls(), nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	path, err := eval.CompilePath(text)
-	if err != nil {
-		return nil, err
-	}
-	path = path.WithNulls()
 	document, otherwise := jsonDocument(c.args[0]), c.option("default", nil)
 	return func(s *scope) any {
 		data, ok := document(s)
 		if !ok {
 			return nil
 		}
+		path, err := path(s)
+		if err != nil {
+			return problem("%s is not a valid JSONPath expression", c.text(s, 1))
+		}
 		if value, outcome := path.Get(data, s.budget); outcome == eval.Found && value != nil {
-			return value
+			return wrapped(value)
 		}
 		return otherwise(s)
 	}, nil
 }
 
+// wrapped has lists and objects written as JSON.
+func wrapped(value any) any {
+	switch value.(type) {
+	case []any, *eval.Object:
+		return asJSON{value}
+	}
+	return value
+}
+
 // jsonDocument parses an argument; the body has been parsed by the request.
 func jsonDocument(o operand) func(s *scope) (any, bool) {
-	if o.text == "request.body" {
+	if o.text == "request.body" || o.text == "originalRequest.body" {
 		return func(s *scope) (any, bool) { return s.request.JSON() }
 	}
 	return func(s *scope) (any, bool) {
-		switch value := first(o.value(s)).(type) {
+		switch value := first(o.value(s), s.budget).(type) {
 		case string:
 			if !s.budget.Spend(len(value)) {
 				return nil, false
@@ -157,16 +267,16 @@ func jsonDocument(o operand) func(s *scope) (any, bool) {
 
 func compileSize(c *call) (evaluator, error) {
 	return func(s *scope) any {
-		switch value := c.args[0].value(s).(type) {
+		value := plain(c.args[0].value(s))
+		switch value := value.(type) {
 		case string:
 			s.budget.Read(len(value))
 			return int64(utf8.RuneCountInString(value))
-		case []string:
-			return int64(len(value))
-		case []any:
-			return int64(len(value))
 		case *eval.Object:
 			return int64(value.Len())
+		}
+		if list, ok := elementsOf(value); ok {
+			return int64(len(list))
 		}
 		return nil
 	}, nil

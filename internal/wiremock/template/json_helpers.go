@@ -1,0 +1,304 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package template
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
+)
+
+var jsonHelpers = map[string]helper{
+	"jsonPath":     {least: 2, most: 2, named: []string{"default"}, compile: compileJSONPath},
+	"parseJson":    {least: 0, most: 2, block: true, compile: compileParseJSON},
+	"toJson":       {least: 1, most: 1, compile: compileToJSON},
+	"formatJson":   {least: 0, most: 1, named: []string{"format"}, block: true, compile: compileFormatJSON},
+	"jsonMerge":    {least: 1, most: 2, named: []string{"removeNulls"}, block: true, compile: compileJSONMerge},
+	"jsonArrayAdd": {least: 1, most: 2, named: []string{"jsonPath", "flatten", "maxItems"}, block: true, compile: compileJSONArrayAdd},
+	"jsonRemove":   {least: 2, most: 2, compile: compileJSONRemove},
+}
+
+// perJSON is what it costs to parse a byte of a text.
+const perJSON = 2
+
+func (s *scope) parse(text string) (any, bool) {
+	if !s.budget.Spend(perJSON * (1 + len(text))) {
+		return nil, false
+	}
+	return eval.ParseJSON(text)
+}
+
+// second returns the text of the argument behind the first, or of the block.
+func (c *call) second(s *scope) (text string, ok bool) {
+	switch {
+	case c.content != nil:
+		return toText(c.content.value(s), s.budget), true
+	case len(c.args) > 1:
+		value := c.args[1].value(s)
+		return toText(value, s.budget), value != nil
+	}
+	return "", false
+}
+
+// compileParseJSON compiles the value of a text, which may become a variable.
+func compileParseJSON(c *call) (evaluator, error) {
+	var source operand
+	var name func(*scope) string
+	rest := c.args
+	if c.content != nil {
+		source = *c.content
+	} else {
+		if len(rest) == 0 {
+			return nil, errors.New("parseJson takes a text")
+		}
+		source, rest = rest[0], rest[1:]
+	}
+	if len(rest) > 0 {
+		var err error
+		if name, err = c.variable(rest[0]); err != nil {
+			return nil, err
+		}
+	}
+	return func(s *scope) any {
+		var value any = new(eval.Object)
+		if text := strings.TrimSpace(toText(source.value(s), s.budget)); text != "" {
+			parsed, ok := s.parse(text)
+			if !ok {
+				return problem("'%s' is not valid JSON", shortened(text))
+			}
+			value = parsed
+		}
+		if name == nil {
+			return value
+		}
+		s.assign(name(s), value)
+		return nil
+	}, nil
+}
+
+// shortened keeps a long text out of an error.
+func shortened(text string) string {
+	const longest = 100
+	if len(text) <= longest {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longest], "") + "…"
+}
+
+func compileToJSON(c *call) (evaluator, error) {
+	return func(s *scope) any {
+		value := plain(c.args[0].value(s))
+		if value == nil {
+			return nil
+		}
+		return string(eval.AppendIndented(nil, serial(value, s.budget), s.budget))
+	}, nil
+}
+
+// serial returns a value with nothing in it but what JSON has.
+func serial(value any, b *eval.Budget) any {
+	if !b.Spend(1) {
+		return nil
+	}
+	switch v := plain(value).(type) {
+	case []string:
+		if len(v) == 1 {
+			return v[0]
+		}
+		return anyOf(v)
+	case segments, date, nodes, *eval.XML:
+		return toText(v, b)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = serial(v[i], b)
+		}
+		return list
+	case *eval.Object:
+		object := new(eval.Object)
+		for _, m := range v.Members {
+			object.Set(m.Name, serial(m.Value, b))
+		}
+		return object
+	default:
+		return v
+	}
+}
+
+// layout compiles the option format: pretty or compact.
+func (c *call) layout(s *scope) (isPretty, ok bool) {
+	switch text := toText(c.option("format", "pretty")(s), s.budget); text {
+	case "pretty", "compact":
+		return text == "pretty", true
+	}
+	return false, false
+}
+
+// source returns the text that a helper formats.
+func (c *call) source(s *scope) string {
+	o := c.content
+	if o == nil {
+		if len(c.args) == 0 {
+			return ""
+		}
+		o = &c.args[0]
+	}
+	text, _ := first(o.value(s), s.budget).(string)
+	return strings.TrimSpace(text)
+}
+
+func compileFormatJSON(c *call) (evaluator, error) {
+	return func(s *scope) any {
+		text := c.source(s)
+		isPretty, ok := c.layout(s)
+		switch {
+		case text == "":
+			return problem("formatJson should take a block of JSON to format or a single parameter of type String")
+		case !ok:
+			return problem("formatJson: format [%s] should be one of [pretty, compact]", toText(c.named["format"].value(s), s.budget))
+		}
+		value, ok := s.parse(text)
+		if !ok {
+			return problem("There was an error parsing the json. Please make sure the json is valid")
+		}
+		if isPretty {
+			return string(eval.AppendIndentedWhole(nil, value, s.budget))
+		}
+		return string(eval.AppendJSON(nil, value, s.budget))
+	}, nil
+}
+
+func compileJSONMerge(c *call) (evaluator, error) {
+	removeNulls := c.option("removeNulls", false)
+	return func(s *scope) any {
+		text := c.text(s, 0)
+		value, ok := s.parse(text)
+		if !ok {
+			return problem("Base JSON is not valid JSON ('%s')", text)
+		}
+		base, ok := value.(*eval.Object)
+		if !ok {
+			return problem("Base JSON is not a JSON object ('%s')", text)
+		}
+		if text, ok = c.second(s); !ok {
+			return problem("JSON to merge must be a string")
+		}
+		if value, ok = s.parse(text); !ok {
+			return problem("JSON to merge is not valid JSON ('%s')", text)
+		}
+		other, ok := value.(*eval.Object)
+		if !ok {
+			return problem("JSON to merge is not a JSON object ('%s')", text)
+		}
+		mergeObjects(base, other, truthy(removeNulls(s)))
+		return string(eval.AppendJSON(nil, base, s.budget))
+	}, nil
+}
+
+// mergeObjects sets the members of another object, and those of objects within both.
+func mergeObjects(base, other *eval.Object, removeNulls bool) {
+	for _, m := range other.Members {
+		known, _ := base.Get(m.Name)
+		inner, isObject := known.(*eval.Object)
+		more, both := m.Value.(*eval.Object)
+		switch {
+		case isObject && both:
+			mergeObjects(inner, more, removeNulls)
+		case m.Value == nil && removeNulls:
+			base.Remove(m.Name)
+		default:
+			base.Set(m.Name, m.Value)
+		}
+	}
+}
+
+func compileJSONArrayAdd(c *call) (evaluator, error) {
+	path, err := optional(c, "jsonPath", eval.CompilePath)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *scope) any {
+		text := c.text(s, 0)
+		root, ok := s.parse(text)
+		if !ok {
+			return problem("Base JSON is not valid JSON ('%s')", text)
+		}
+		p, err := path(s)
+		if err != nil {
+			return problem("jsonPath option is not valid JSONPath expression ('%s')", toText(c.named["jsonPath"].value(s), s.budget))
+		}
+		detail := "'" + text + "'"
+		if p != nil {
+			detail = "root: " + detail + ", jsonPath: '" + p.String() + "'"
+		}
+		fault := problem("Target JSON is not a JSON array (%s)", detail)
+		root = p.Replace(root, func(target any) any {
+			list, ok := target.([]any)
+			if !ok {
+				return target
+			}
+			list, fault = c.extended(s, list)
+			return list
+		})
+		if fault != "" {
+			return fault
+		}
+		return string(eval.AppendJSON(nil, root, s.budget))
+	}, nil
+}
+
+// extended returns a list with the item that is to be added.
+func (c *call) extended(s *scope, list []any) (longer []any, fault string) {
+	text, ok := c.second(s)
+	if !ok {
+		return nil, problem("Item-to-add JSON must be a string")
+	}
+	item, ok := s.parse(text)
+	if !ok {
+		return nil, problem("Item-to-add JSON is not valid JSON ('%s')", text)
+	}
+	if items, isList := item.([]any); isList && truthy(c.option("flatten", false)(s)) {
+		list = append(list, items...)
+	} else {
+		list = append(list, item)
+	}
+	if o, given := c.named["maxItems"]; given {
+		most, ok := integer(o.value(s))
+		switch {
+		case !ok:
+			return nil, problem("maxItems option must be an integer")
+		case most < 0:
+			return nil, problem("maxItems option integer must be positive")
+		}
+		list = list[max(0, int64(len(list))-most):]
+	}
+	return list, ""
+}
+
+func compileJSONRemove(c *call) (evaluator, error) {
+	path, err := compiled(c, "path", c.args[1], eval.CompilePath)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *scope) any {
+		text := c.text(s, 0)
+		if text == "null" {
+			return text
+		}
+		document, ok := s.parse(text)
+		if !ok {
+			return problem("Input JSON string is not valid JSON ('%s')", text)
+		}
+		p, err := path(s)
+		if err != nil {
+			return problem("JSONPath parameter is not a valid JSONPath expression ('%s')", c.text(s, 1))
+		}
+		document, ok = p.Delete(document, s.budget)
+		if !ok {
+			return problem("Delete operation cannot be applied to JSONPath expression ('%s')", p.String())
+		}
+		return string(eval.AppendJSON(nil, document, s.budget))
+	}, nil
+}
