@@ -17,7 +17,6 @@ import (
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
-
 	_ "github.com/caddy-rehearsal/rehearsal/stores/s3"
 )
 

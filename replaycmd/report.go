@@ -134,7 +134,8 @@ func readReports(ctx context.Context, args []string, stdin io.Reader) (*report.R
 	var all []*report.Report
 	var names []string
 	for _, arg := range args {
-		read, from, err := []*report.Report{nil}, []string{arg}, error(nil)
+		read, from := []*report.Report{nil}, []string{arg}
+		var err error
 		switch {
 		case objects.IsURL(arg):
 			read, from, err = readStoredReports(ctx, arg)

@@ -32,14 +32,14 @@ type S3 struct {
 	counted map[string]int // requests, by their method
 }
 
-const s3Key = "AKIAIOSFODNN7EXAMPLE"
+const s3Key = "AKIAIOSFODNN7EXAMPLE" //nolint:gosec // of no account
 
 // S3Bucket is the one bucket that the store has.
 const S3Bucket = "recordings"
 
 // S3Secret is the secret key that the environment has for the store, to be found
 // nowhere else.
-const S3Secret = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"
+const S3Secret = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY" //nolint:gosec // of no account
 
 // RunS3 starts a store in memory, whose credentials are in the environment of the
 // test.

@@ -53,7 +53,7 @@ func IsURL(text string) bool {
 }
 
 func notInSchemes(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '+' || r == '.' || r == '-')
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '+' && r != '.' && r != '-'
 }
 
 // Parse reads an address. Its errors have nothing of a URL that may be secret.
@@ -108,8 +108,9 @@ func isSecret(name string) bool {
 
 // schemes returns what the stores of this Caddy are written with.
 func schemes() string {
-	var names []string
-	for _, module := range caddy.GetModules(Namespace) {
+	modules := caddy.GetModules(Namespace)
+	names := make([]string, 0, len(modules))
+	for _, module := range modules {
 		names = append(names, module.ID.Name()+"://")
 	}
 	if len(names) == 0 {

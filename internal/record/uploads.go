@@ -78,11 +78,13 @@ type uploads struct {
 
 	large sync.Mutex // held by whoever sends a large file
 
-	mu      sync.Mutex
+	opening sync.Mutex
+	bucket  *objects.Bucket // changes under opening
+
+	mu      sync.Mutex          // is never held while anything is waited for
 	pending map[string]*waiting // by path
 	strange map[string]bool     // files that have a name of ours and are no recordings
-	bucket  *objects.Bucket
-	inARow  int // failures
+	inARow  int                 // failures
 }
 
 // waiting is a file that is to be sent.
@@ -97,7 +99,7 @@ type waiting struct {
 // newUploads returns the uploads of a recorder with some options, whose store is
 // at an address.
 func newUploads(address *objects.Address, options *recorder.Options, o *observer) *uploads {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // end calls it
 	return &uploads{
 		address: address, dir: options.Dir, prefix: options.Prefix, observer: o, throttle: metrics.NewThrottle(time.Minute),
 		folder: path.Join(address.Path(), hostName(), options.StoreFolder),
@@ -411,8 +413,8 @@ func (u *uploads) upload(w *waiting) (result string, err error) {
 // open returns the bucket, which is opened with the first file: some stores are
 // asked for something then.
 func (u *uploads) open() (*objects.Bucket, error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+	u.opening.Lock()
+	defer u.opening.Unlock()
 	if u.bucket != nil {
 		return u.bucket, nil
 	}
@@ -425,8 +427,8 @@ func (u *uploads) open() (*objects.Bucket, error) {
 }
 
 func (u *uploads) close() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+	u.opening.Lock()
+	defer u.opening.Unlock()
 	if u.bucket != nil {
 		u.bucket.Close()
 		u.bucket = nil

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build long
+//go:build long && external
 
 package record
 
@@ -19,8 +19,12 @@ import (
 // TestTenThousandSmallFiles sends as many to a store that fails one request in a
 // hundred: every record is in the bucket once.
 func TestTenThousandSmallFiles(t *testing.T) {
+	t.Run("in memory", func(t *testing.T) { sendTenThousand(t, caddytest.RunS3(t)) })
+	t.Run("versitygw", func(t *testing.T) { sendTenThousand(t, caddytest.RunVersitygw(t)) })
+}
+
+func sendTenThousand(t *testing.T, store *caddytest.S3) {
 	const files = 10_000
-	store := caddytest.RunS3(t)
 	var puts atomic.Int64
 	store.Misbehave(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.Method != http.MethodPut {

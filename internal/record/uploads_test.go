@@ -26,7 +26,6 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/objects"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
-
 	_ "github.com/caddy-rehearsal/rehearsal/stores/s3"
 )
 
