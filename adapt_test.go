@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
-
 	_ "github.com/caddy-rehearsal/rehearsal/stores/s3" // as cmd/caddy has it
 )
 
