@@ -121,6 +121,8 @@ func TestBadJSONIsRefusedNamingTheField(t *testing.T) {
 		`"record":{"dir":"a","keep":["never"]}`:               "never",
 		`"record":{"dir":"a","keep":["5",null]}`:              "keep: a rule is empty: expected a number of files, an age or a size",
 		`"record":{"dir":"a","rotate_size":"big"}`:            "record.rotate_size",
+		`"record":{"dir":"a","rotate_every":"soon"}`:          "record.rotate_every",
+		`"record":{"dir":"a","compression":"zip"}`:            "record.compression",
 		`"percent":101`:                               "'101' is not a percentage: expected a number from 0 to 100) into Go struct field Handler.percent",
 		`"record":{"dir":"a","redact":["a b"]}`:       "redact: 'a b' is not a header field name",
 		`"record":{"dir":"a","redact_json":["$[0]"]}`: "redact_json: '$[0]' is not a JSON path",

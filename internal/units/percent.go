@@ -46,7 +46,7 @@ func (p Percent) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil 
 // UnmarshalJSON reads the share from a plain number or from text.
 func (p *Percent) UnmarshalJSON(data []byte) (err error) {
 	*p, err = PercentOfJSON(data)
-	return inField(err, reflect.TypeFor[Percent]())
+	return InField[Percent](err)
 }
 
 // PercentOfJSON returns the share that JSON has as a plain number or as text.
@@ -60,11 +60,11 @@ func PercentOfJSON(data []byte) (Percent, error) {
 	return ParsePercent(text)
 }
 
-// inField returns an error of reading a value of JSON as one to which
-// encoding/json adds the name of the field: it does for no other kind.
-func inField(err error, of reflect.Type) error {
+// InField returns an error of reading a T from JSON as one to which encoding/json
+// adds the name of the field: it does for no other kind. It is nil if there is none.
+func InField[T any](err error) error {
 	if err == nil {
 		return nil
 	}
-	return &json.UnmarshalTypeError{Value: fmt.Sprintf("a value (%v)", err), Type: of}
+	return &json.UnmarshalTypeError{Value: fmt.Sprintf("a value (%v)", err), Type: reflect.TypeFor[T]()}
 }

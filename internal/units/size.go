@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -67,11 +66,11 @@ func (s *Size) UnmarshalText(text []byte) error {
 func (s *Size) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err == nil {
-		return inField(s.UnmarshalText([]byte(text)), reflect.TypeFor[Size]())
+		return InField[Size](s.UnmarshalText([]byte(text)))
 	}
 	var n int64
 	if err := json.Unmarshal(data, &n); err != nil || n < 0 {
-		return inField(fmt.Errorf("%s is not a size: expected a number of bytes, or text with %s", data, sizeUnits), reflect.TypeFor[Size]())
+		return InField[Size](fmt.Errorf("%s is not a size: expected a number of bytes, or text with %s", data, sizeUnits))
 	}
 	*s = Size(n)
 	return nil

@@ -60,7 +60,7 @@ func (c Compression) MarshalText() ([]byte, error) { return []byte(c.String()), 
 // UnmarshalText reads the compression from text.
 func (c *Compression) UnmarshalText(text []byte) (err error) {
 	*c, err = ParseCompression(string(text))
-	return err
+	return units.InField[Compression](err)
 }
 
 // Keep is a rule about which whole files stay. As text it is a number of
@@ -106,7 +106,7 @@ func (k Keep) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 // UnmarshalText reads the rule from text.
 func (k *Keep) UnmarshalText(text []byte) (err error) {
 	*k, err = ParseKeep(string(text))
-	return err
+	return units.InField[Keep](err)
 }
 
 // Duration is a time. In JSON it is text like `10m` or `7d`, or a number of
@@ -121,7 +121,7 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 	}
 	age, err := units.ParseDuration(text)
 	*d = Duration(age)
-	return err
+	return units.InField[Duration](err)
 }
 
 // Overflow is what happens to a record when memory is full. As text it is
@@ -159,7 +159,7 @@ func (o Overflow) MarshalText() ([]byte, error) { return []byte(o.String()), nil
 // UnmarshalText reads the choice from text.
 func (o *Overflow) UnmarshalText(text []byte) (err error) {
 	*o, err = ParseOverflow(string(text))
-	return err
+	return units.InField[Overflow](err)
 }
 
 // Mode is the permissions of a file. As text it is an octal number: `0600`. The
@@ -188,5 +188,5 @@ func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 // UnmarshalText reads the mode from text.
 func (m *Mode) UnmarshalText(text []byte) (err error) {
 	*m, err = ParseMode(string(text))
-	return err
+	return units.InField[Mode](err)
 }
