@@ -9,6 +9,7 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // wiremockPackage is WireMock as npm has it: the standalone jar.
@@ -85,7 +86,46 @@ func simulatorBesideWireMock(l *lab) error {
 		}
 		l.stopServers()
 	}
-	return nil
+	return l.fewAndManyMappings()
+}
+
+//go:embed scripts/many.lua
+var askMany string
+
+// fewAndManyMappings shows what the number of mappings costs. Half of them have URLs,
+// half have templates of paths that all begin alike. WireMock is not beside it: it
+// looks at one after the other, which for so many takes it milliseconds.
+func (l *lab) fewAndManyMappings() error {
+	script, err := l.file("many.lua", askMany)
+	if err != nil {
+		return err
+	}
+	var contenders []contender
+	for _, option := range []string{"", "express"} {
+		for _, n := range []int{20, 10_000} {
+			var all strings.Builder
+			for i := range n / 2 {
+				fmt.Fprintf(&all, `{"request":{"method":"GET","url":"/items/%d?full=1"},"response":{"body":"item %d"}},`+"\n", i, i)
+				fmt.Fprintf(&all, `{"request":{"method":"GET","urlPathTemplate":"/{version}/kinds/%d/{id}"},"response":{"body":"kind %d"}},`+"\n", i, i)
+			}
+			name := fmt.Sprintf("%d-mappings%s", n, option)
+			file, err := l.file(name+".json", `{"mappings":[`+strings.TrimSuffix(all.String(), ",\n")+"]}")
+			if err != nil {
+				return err
+			}
+			server, err := l.startCaddy(name, "simulator {\nmappings "+file+"\n"+option+"\n}")
+			if err != nil {
+				return err
+			}
+			title := fmt.Sprintf("%d mappings", n)
+			if option != "" {
+				title += ", " + option
+			}
+			contenders = append(contenders, l.underWrk(title, wrk{connections: 100, script: script}, server, "/"))
+		}
+	}
+	defer l.stopServers()
+	return l.compare("few and many mappings, by URL and by template of a path, 100 connections", contenders...)
 }
 
 // installWireMock returns the path of the jar.
