@@ -36,6 +36,13 @@ var costly = map[string]string{
 	"replace":    `{"response":{"body":"{{replace request.body '' request.body}}","transformers":["response-template"]}}`,
 	"nothing":    `{"response":{"body":"{{#each (jsonPath request.body '$..*')}}{{#trim}}{{base64 request.body}}{{/trim}}{{/each}}","transformers":["response-template"]}}`,
 	"join":       `{"response":{"headers":{"X":"{{join (jsonPath request.body '$..*') request.body}}"},"transformers":["response-template"]}}`,
+	"doubled":    `{"response":{"body":"{{val request.body assign='v'}}` + strings.Repeat(`{{#assign 'v'}}{{v}}{{v}}{{/assign}}`, 40) + `{{v}}","transformers":["response-template"]}}`,
+	"lists":      `{"response":{"body":"{{#each (range 1 100000)}}{{#each (range 1 100000)}}{{/each}}{{/each}}","transformers":["response-template"]}}`,
+	"texts":      `{"response":{"body":"{{#each (xPath request.body '//*') as |n|}}{{#if n.text}}{{size n.text}}{{n.attributes.none}}{{/if}}{{n.text}}{{/each}}","transformers":["response-template"]}}`,
+	"merged":     `{"response":{"body":"{{#each (jsonPath request.body '$..*')}}{{jsonRemove request.body '$..chore'}}{{toJson (parseJson request.body)}}{{/each}}","transformers":["response-template"]}}`,
+	"formed":     `{"response":{"body":"{{#each (jsonPath request.body '$..*')}}{{#each request.formParameters}}{{/each}}{{lookup request.query 'a.1'}}{{request.pathSegments}}{{/each}}","transformers":["response-template"]}}`,
+	"extracted":  `{"response":{"body":"{{regexExtract request.body '(.)' 'm'}}{{size m}}{{regexExtract request.body request.query.a}}","transformers":["response-template"]}}`,
+	"padded":     `{"response":{"body":"{{#each (range 1 1000)}}{{center request.body size=1000000 pad=request.body}}{{stringFormat '%9999s%9999d' request.body 1}}{{/each}}","transformers":["response-template"]}}`,
 	"random":     `{"response":{"body":"{{#each (jsonPath request.body '$..*')}}{{#if (randomValue length=1000000)}}{{/if}}{{/each}}","transformers":["response-template"]}}`,
 }
 

@@ -39,10 +39,19 @@ func (r *Request) isMultipart() (boundary string, is bool) {
 
 // bodyParts returns the parts of the body, which are read once.
 func (r *Request) bodyParts() []part {
-	if r.parsed.parts {
-		return r.parts
+	if r.parts == nil {
+		r.parts = &parted{list: r.readParts()}
 	}
-	r.parsed.parts = true
+	return r.parts.list
+}
+
+// parted are the parts of a body.
+type parted struct {
+	list []part
+	at   *part // whose header is looked at
+}
+
+func (r *Request) readParts() (parts []part) {
 	boundary, is := r.isMultipart()
 	if !is || boundary == "" {
 		return nil
@@ -51,21 +60,21 @@ func (r *Request) bodyParts() []part {
 	for {
 		next, err := reader.NextRawPart()
 		if err != nil {
-			return r.parts // what there is before something that is none
+			return parts // what there is before something that is none
 		}
-		if len(r.parts) == mostParts {
+		if len(parts) == mostParts {
 			r.failed = ErrTooMuch
 			return nil
 		}
 		body, err := io.ReadAll(next)
 		if err != nil {
-			return r.parts
+			return parts
 		}
 		p := part{header: next.Header, name: next.FormName(), file: next.FileName(), body: string(body)}
 		if _, parameters, err := mime.ParseMediaType(next.Header.Get("Content-Type")); err == nil && parameters["charset"] != "" {
 			p.body = decodeFrom(parameters["charset"], p.body)
 		}
-		r.parts = append(r.parts, p)
+		parts = append(parts, p)
 	}
 }
 
@@ -126,7 +135,7 @@ func (p *multipartPattern) met(r *Request, one *part, left *eval.Budget) bool {
 		return true
 	}
 	for i := range p.headers {
-		r.part = one
+		r.parts.at = one
 		if !left.Spend(1+len(one.header)) || !p.headers[i].matches(r) {
 			return false
 		}
@@ -141,7 +150,7 @@ func (p *multipartPattern) met(r *Request, one *part, left *eval.Budget) bool {
 }
 
 func partHeaderValues(r *Request, name string, visit visitor) {
-	for _, text := range r.part.header.Values(name) {
+	for _, text := range r.parts.at.header.Values(name) {
 		if !visit(text) {
 			return
 		}

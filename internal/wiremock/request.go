@@ -48,8 +48,7 @@ type Request struct {
 	cookies  []parameter
 	parsed   parts
 	body     document
-	parts    []part
-	part     *part        // whose header is looked at
+	parts    *parted      // of the body; nil: they were not looked for
 	failed   error        // of reading the body, or that more is needed than the budget has
 	budget   eval.Budget  // of the condition or the template at hand
 	template *urlTemplate // of the mapping that matched
@@ -87,7 +86,7 @@ func (r *Request) exceeded() bool {
 }
 
 // parts is what of a request has been parsed.
-type parts struct{ url, query, form, cookies, body, parts bool }
+type parts struct{ url, query, form, cookies, body bool }
 
 // parameter is a name with a value: of a query, a form or a cookie.
 type parameter struct{ name, value string }
@@ -197,8 +196,7 @@ type document struct {
 	data    any
 	checked bool
 	valid   bool
-	readXML bool
-	xml     *eval.XML // nil: it is none
+	xml     *xmlBody // nil: it was not looked for
 }
 
 // isValid reports whether the text is JSON, without parsing it.

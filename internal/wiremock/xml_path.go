@@ -54,17 +54,20 @@ func (v value) xml() (*eval.XML, bool) {
 		document, err := eval.ParseXML(v.text, v.budget)
 		return document, err == nil
 	}
-	if d := v.body; !d.readXML {
+	if v.body.xml == nil {
 		document, err := eval.ParseXML(v.text, v.budget)
 		if v.budget.Exceeded() {
 			return nil, false
 		}
-		d.readXML, d.xml = true, document
-		if err != nil {
-			d.xml = nil
-		}
+		v.body.xml = &xmlBody{document, err == nil}
 	}
-	return v.body.xml, v.body.xml != nil
+	return v.body.xml.document, v.body.xml.isXML
+}
+
+// xmlBody is a body that was read as XML.
+type xmlBody struct {
+	document *eval.XML
+	isXML    bool
 }
 
 func parseMatchesXPath(f *fields, data json.RawMessage) (pattern, error) {

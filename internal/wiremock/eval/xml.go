@@ -42,6 +42,9 @@ const (
 // LargestXML is the size in bytes up to which a text counts as XML.
 const LargestXML = 4 << 20
 
+// mostAttributes bounds those of an element.
+const mostAttributes = 1000
+
 // perNode is what a node of a document costs: it takes many times the memory of
 // the few bytes that it may be written in.
 const perNode = 16
@@ -50,7 +53,8 @@ var errXML = errors.New("it is not well-formed XML")
 
 // ParseXML returns a document. Entities that the document itself defines are not
 // known, nothing is loaded from elsewhere; a document that is larger than
-// LargestXML, or nested deeper than 1000 levels, is none.
+// LargestXML, nested deeper than 1000 levels or has an element with more than 1000
+// attributes is none.
 func ParseXML(text string, b *Budget) (*XML, error) {
 	if len(text) > LargestXML {
 		return nil, errors.New("it is larger than XML may be")
@@ -115,7 +119,8 @@ func (p *xmlParser) token(token xml.Token) error {
 }
 
 func (p *xmlParser) start(t xml.StartElement) error {
-	if p.depth++; p.depth > deepest || !p.budget.Spend(perNode*(1+len(t.Attr))) {
+	n := len(t.Attr)
+	if p.depth++; p.depth > deepest || n > mostAttributes || !p.budget.Spend(perNode*(1+n)+n*n/readFree) {
 		return errXML
 	}
 	element := &XML{Kind: XMLElement, Prefix: t.Name.Space, Name: t.Name.Local}
@@ -155,12 +160,8 @@ func (p *xmlParser) start(t xml.StartElement) error {
 	return nil
 }
 
-// has reports whether there is an attribute of the same name; of very many it is
-// not looked for.
+// has reports whether there is an attribute of the same name.
 func has(attributes []*XML, a *XML) bool {
-	if len(attributes) > 100 {
-		return false
-	}
 	for _, other := range attributes {
 		if other.Name == a.Name && other.Prefix == a.Prefix {
 			return true

@@ -11,7 +11,7 @@ import (
 
 // evaluator is a compiled expression: it returns nil, a string, a bool, an
 // int64, a float64, a json.Number, a list of texts, a []any, an *eval.Object, asJSON,
-// a segments, a date, a nodes or an *eval.XML.
+// a segments, a date, a nodes, an *eval.XML, a content or an attributes.
 type evaluator func(s *scope) any
 
 func constant(value any) evaluator { return func(*scope) any { return value } }

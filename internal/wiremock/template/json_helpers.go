@@ -108,7 +108,7 @@ func serial(value any, b *eval.Budget) any {
 			return v[0]
 		}
 		return anyOf(v)
-	case segments, date, nodes, *eval.XML:
+	case segments, date, nodes, content, *eval.XML:
 		return toText(v, b)
 	case []any:
 		list := make([]any, len(v))

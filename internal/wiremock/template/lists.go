@@ -231,11 +231,11 @@ func compileLookup(c *call) (evaluator, error) {
 		key := c.text(s, 1)
 		switch {
 		case isRequest && list != nil:
-			if values := list(s.request, key); len(values) > 0 {
+			if values := s.values(list, key); len(values) > 0 {
 				return values
 			}
 			if name, index, ok := cutLast(key); ok {
-				return inner(list(s.request, name), index)
+				return inner(s.values(list, name), index)
 			}
 			return nil
 		case isRequest && (of == "path" || of == "pathSegments"):

@@ -132,6 +132,10 @@ func member(of evaluator, keys []string) evaluator {
 // lookup follows keys into a value; what is not there is nil.
 func lookup(value any, keys []string) any {
 	for _, key := range keys {
+		if a, ok := value.(attributes); ok {
+			value = a.get(key)
+			continue
+		}
 		value = inner(plain(value), key)
 	}
 	return value
@@ -186,11 +190,7 @@ func requestPath(keys []string) (evaluator, error) {
 	}
 	if list, ok := requestLists[keys[0]]; ok && len(keys) >= 2 {
 		name := keys[1]
-		return texts(func(s *scope) []string {
-			values := list(s.request, name)
-			s.budget.Spend(8 * (1 + len(values)))
-			return values
-		}, keys[2:])
+		return texts(func(s *scope) []string { return s.values(list, name) }, keys[2:])
 	}
 	if (keys[0] == "path" || keys[0] == "pathSegments") && len(keys) == 2 {
 		return pathPart(keys[1]), nil
@@ -202,6 +202,15 @@ func requestPath(keys []string) (evaluator, error) {
 		return requestPart(keys[1:]), nil
 	}
 	return nil, nil
+}
+
+// values returns what the request has of a name.
+func (s *scope) values(list func(r Request, name string) []string, name string) []string {
+	values := list(s.request, name)
+	if !s.budget.Spend(8 * (1 + len(values))) {
+		return nil
+	}
+	return values
 }
 
 // requestPart compiles what comes after `request.parts`.

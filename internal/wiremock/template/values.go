@@ -28,8 +28,11 @@ type nodes []*eval.XML
 
 // plain returns what a value is without the way in which it is written.
 func plain(value any) any {
-	if json, ok := value.(asJSON); ok {
-		return json.value
+	switch v := value.(type) {
+	case asJSON:
+		return v.value
+	case attributes:
+		return v.object()
 	}
 	return value
 }
@@ -72,6 +75,10 @@ func appendText(buffer []byte, value any, b *eval.Budget) []byte {
 		return appendBounded(buffer, v.path, b)
 	case date:
 		return v.append(buffer, b)
+	case content:
+		return appendBounded(buffer, v.node.Content(b), b)
+	case attributes:
+		return appendJava(buffer, v.object(), b)
 	case nodes:
 		if len(v) == 0 {
 			return buffer
@@ -147,6 +154,8 @@ func truthy(value any) bool {
 		return v
 	case nodes:
 		return len(v) > 0
+	case content:
+		return len(v.node.Children) > 0 || v.node.Text != ""
 	case string:
 		return v != ""
 	case int64:
@@ -202,7 +211,7 @@ func integer(value any) (int64, bool) {
 // text, as do the path and what an XPath leads to.
 func first(value any, b *eval.Budget) any {
 	switch value.(type) {
-	case []string, segments, nodes, *eval.XML, date:
+	case []string, segments, nodes, *eval.XML, content, date:
 		return toText(value, b)
 	}
 	return plain(value)

@@ -49,19 +49,40 @@ func innerXML(n *eval.XML, key string) any {
 	case "name":
 		return n.QualifiedName()
 	case "text":
-		var b = eval.NewBudget(eval.LargestXML)
-		return n.Content(&b)
+		return content{n}
 	case "attributes":
-		attributes := new(eval.Object)
-		for _, a := range n.Declares {
-			attributes.Set(a.QualifiedName(), a.Text)
-		}
-		for _, a := range n.Attrs {
-			attributes.Set(a.QualifiedName(), a.Text)
-		}
-		return attributes
+		return attributes{n}
 	}
 	return nil
+}
+
+// content is the text in a node, which is put together where it is written.
+type content struct{ node *eval.XML }
+
+// attributes are those of a node.
+type attributes struct{ node *eval.XML }
+
+// get returns an attribute by its name, with its prefix.
+func (a attributes) get(name string) any {
+	for _, list := range [][]*eval.XML{a.node.Attrs, a.node.Declares} {
+		for _, attribute := range list {
+			if attribute.QualifiedName() == name {
+				return attribute.Text
+			}
+		}
+	}
+	return nil
+}
+
+// object returns all of them.
+func (a attributes) object() *eval.Object {
+	all := new(eval.Object)
+	for _, list := range [][]*eval.XML{a.node.Declares, a.node.Attrs} {
+		for _, attribute := range list {
+			all.Set(attribute.QualifiedName(), attribute.Text)
+		}
+	}
+	return all
 }
 
 func compileFormatXML(c *call) (evaluator, error) {
