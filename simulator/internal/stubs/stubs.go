@@ -73,7 +73,8 @@ type table struct {
 // known is what can be said of a mapping's answers before there is a request.
 type known struct {
 	response *response.Message // nil: it is made for each request
-	head     *response.Message // of those whose body alone is made then; nil: the header is too
+	head     *response.Message // what is the same of those
+	bodyOnly bool              // is made then: the header is that of head
 	fault    response.Fault
 	pace     response.Pace
 	counter  *scenario.Outside
@@ -180,11 +181,9 @@ func know(mapping *wiremock.Mapping, s *scenario.Scenario) *known {
 		fault: faults[said.Fault],
 		pace:  response.Pace{Chunks: said.Dribble.Chunks, Duration: said.Dribble.Duration},
 	}
-	switch {
-	case fixed:
-		k.response = messageOf(&said)
-	case mapping.HasFixedHeader():
-		k.head = messageOf(&said)
+	k.head, k.bodyOnly = messageOf(&said), mapping.HasFixedHeader()
+	if fixed {
+		k.response = k.head
 	}
 	status := said.Status
 	if !k.fault.Answers() {
@@ -231,10 +230,10 @@ func (s *Stubs) Decide(r *wiremock.Request, from Source) (a response.Response, m
 	}
 	switch {
 	case a.Message != nil:
-	case k.head != nil:
+	case k.bodyOnly:
 		a.Message = k.head.WithContent(response.Bytes(said.Body))
 	default:
-		a.Message = messageOf(&said)
+		a.Message = k.with(&said)
 	}
 	if said.Proxy != nil || mapping.HasCalls() {
 		more = &More{Proxy: said.Proxy, mapping: mapping, counter: k.counter}
@@ -299,6 +298,19 @@ func (s *Stubs) drawsOf(mapping *wiremock.Mapping, k *known) rand.Source {
 	_, _ = hash.Write([]byte(mapping.Name()))
 	draws := latency.DrawsOf(*s.options.Seed^hash.Sum64(), k.decided.Add(1))
 	return &draws
+}
+
+// with returns the message of a response whose header has values of its own.
+func (k *known) with(said *wiremock.Response) *response.Message {
+	if slices.ContainsFunc(k.head.Fields, func(f response.Field) bool { return len(f.Values) > 1 }) {
+		return messageOf(said)
+	}
+	fields, values := slices.Clone(k.head.Fields), make([]string, k.head.Lines)
+	for i, line := range said.Header {
+		values[i] = line.Value
+		fields[i].Values = values[i : i+1 : i+1]
+	}
+	return response.NewMessage(said.Status, fields, response.Bytes(said.Body))
 }
 
 // messageOf makes a message of what a mapping says. Without a Content-Type of
