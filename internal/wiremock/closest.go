@@ -44,8 +44,9 @@ type Near struct {
 // Nearest returns the mappings that are nearest to a request, at most so many.
 func (s *Set) Nearest(r *Request, most int) []Near {
 	r.split()
-	var list []Near
-	for _, rank := range s.near(r) {
+	ranks := s.near(r)
+	list := make([]Near, 0, len(ranks))
+	for _, rank := range ranks {
 		m := s.mappings[rank]
 		list = append(list, Near{m, m.Distance(r)})
 	}

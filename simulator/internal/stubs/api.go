@@ -116,8 +116,8 @@ func (s *Stubs) serve(w http.ResponseWriter, r *http.Request, do task) {
 		return
 	}
 	c.body = wiremock.Plain(c.body)
-	status, result := http.StatusOK, any(nil)
-	result, err = do(s, c)
+	status := http.StatusOK
+	result, err := do(s, c)
 	if failed, ok := errors.AsType[*failure](err); ok {
 		status, result = failed.status, problems(failed)
 	} else if err != nil {
@@ -163,13 +163,13 @@ func (l listing) send(w http.ResponseWriter) {
 		}
 		separator = "    ,"
 	}
-	out.WriteString("  ]")
+	_, _ = out.WriteString("  ]") // that the client has left is found by Flush, and no error
 	for _, name := range slices.Sorted(maps.Keys(l.rest)) {
 		fmt.Fprintf(out, ",\n  %q: ", name)
 		value, _ := json.Marshal(l.rest[name]) // of numbers and names
-		out.Write(value)
+		_, _ = out.Write(value)
 	}
-	out.WriteString("\n}")
+	_, _ = out.WriteString("\n}")
 	_ = out.Flush()
 }
 
@@ -328,9 +328,7 @@ func (s *Stubs) serveSetExtended(c *inquiry) (any, error) {
 	if len(shown.Extended) > 0 {
 		_ = json.Unmarshal(shown.Extended, &all)
 	}
-	for name, value := range changed.Extended {
-		all[name] = value
-	}
+	maps.Copy(all, changed.Extended)
 	var err error
 	if shown.Extended, err = json.Marshal(all); err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func (s *Stubs) keep(m *wiremock.Mapping, put func(*wiremock.Mapping) error) err
 // serveRemove removes one mapping: that with the ID or, of a posted one whose ID is
 // unknown, those with the same request.
 func (s *Stubs) serveRemove(c *inquiry) (any, error) {
-	gone := func(m *wiremock.Mapping) bool { return m.ID() == wiremock.IDOf(c.body) }
+	var gone func(*wiremock.Mapping) bool
 	if one, err := s.asked(c); err == nil {
 		gone = func(m *wiremock.Mapping) bool { return m == one }
 	} else if c.PathValue("id") != "" {
