@@ -25,10 +25,30 @@ func (m model) All(kind string) *eval.Object {
 	case "cookies":
 		m.collect(all, m.r.cookieParameters())
 	case "headers":
-		header, _ := m.r.Header.(http.Header)
-		m.header(all, header)
+		m.header(all, m.fields())
 	}
 	return all
+}
+
+// fields returns the header with Host, wherever the server keeps it.
+func (m model) fields() http.Header {
+	if server, ok := m.r.Server.(interface {
+		EachField(visit func(name, value string))
+	}); ok {
+		header := make(http.Header)
+		server.EachField(func(name, value string) {
+			if m.r.budget.Spend(8) {
+				header.Add(name, value)
+			}
+		})
+		return header
+	}
+	header, _ := m.r.Header.(http.Header)
+	header = header.Clone()
+	if header != nil && m.r.Host != "" {
+		header.Set("Host", m.r.Host)
+	}
+	return header
 }
 
 func (m model) collect(all *eval.Object, parameters []parameter) {

@@ -1,0 +1,70 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package simulator
+
+import (
+	"bytes"
+	"compress/gzip"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestMappingsLookIntoBodies holds that what mappings look for in bodies of every
+// kind is found by Caddy's routes and on connections that were taken over, and that
+// `templates on` renders what has no transformer.
+func TestMappingsLookIntoBodies(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "__files"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"__files/one.txt": "{{request.pathSegments.[0]}}",
+		"stubs.json": `[
+			{"request":{"url":"/json","bodyPatterns":[{"matchesJsonPath":"$.items[?(@.id == '17')]"}]},"response":{"body":"{{#each (jsonPath request.body '$.items')}}{{id}}{{/each}}"}},
+			{"request":{"url":"/xml","bodyPatterns":[{"matchesXPath":{"expression":"//item/@id","equalTo":"7"}}]},"response":{"body":"{{xPath request.body '//item/text()'}}"}},
+			{"request":{"url":"/part","multipartPatterns":[{"bodyPatterns":[{"contains":"hello"}]}]},"response":{"body":"{{request.parts.f.body}}"}},
+			{"request":{"urlPath":"/file"},"response":{"bodyFileName":"{{request.query.n}}.txt"}},
+			{"request":{"urlPath":"/header"},"response":{"body":"{{lookup request.headers 'x-odd'}} {{#each request.headers}}{{#eq @key 'X-Odd'}}{{this}}{{/eq}}{{/each}}"}}]`,
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, url := serve(t, "simulator {", "mappings "+filepath.Join(folder, "stubs.json"), "templates on", "}")
+	var packed, parts bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write([]byte(`{"items":[{"id":17},{"id":3}]}`))
+	_ = w.Close()
+	form := multipart.NewWriter(&parts)
+	_ = form.WriteField("f", "hello")
+	_ = form.Close()
+	for range 2 {
+		for _, tc := range []struct {
+			path, field, value, body, want string
+		}{
+			{"/json", "Content-Type", "application/json", `{"items":[{"id":17},{"id":3}]}`, "173"},
+			{"/json", "Content-Encoding", "gzip", packed.String(), "173"},
+			{"/xml", "Content-Type", "text/xml", `<a><item id="7">x</item></a>`, "x"},
+			{"/part", "Content-Type", form.FormDataContentType(), parts.String(), "hello"},
+			{"/file?n=one", "Accept", "*/*", "", "file"},
+			{"/header", "X-Odd", "1", "", "1 1"},
+		} {
+			req, err := http.NewRequest(http.MethodPost, url+tc.path, bytes.NewReader([]byte(tc.body)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set(tc.field, tc.value)
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status, body := read(t, resp); status != 200 || body != tc.want {
+				t.Errorf("%s with %s: got %d %s", tc.path, tc.value, status, body)
+			}
+		}
+	}
+}
