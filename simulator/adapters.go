@@ -79,16 +79,16 @@ func init() {
 
 // WireMockAdapter turns WireMock's stub mappings into a configuration for
 // Caddy: a server on 127.0.0.1:8080 that answers by them. There may be an address to
-// listen on beside them:
+// listen on beside them, and the handler's options about mappings:
 //
-//	{"listen": ":8080", "mappings": [...]}
+//	{"listen": ":8080", "templates": true, "unsupported": "skip", "mappings_admin": {}, "mappings": [...]}
 type WireMockAdapter struct{}
 
 // Adapt turns mappings into Caddy's JSON, in which they stand as a text. If the
 // name of the file is known, body files are looked for in or beside its
 // directory.
 func (WireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
-	stubs, listen, err := takeListen(body)
+	stubs, beside, err := takeOptions(body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("adapting mappings: %w", inFile(options, err))
 	}
@@ -96,40 +96,58 @@ func (WireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []cad
 	if err != nil {
 		return nil, nil, err
 	}
-	handler := Handler{Mappings: text}
+	handler := Handler{Mappings: text, Templates: beside.Templates, Unsupported: beside.Unsupported, MappingsAdmin: beside.MappingsAdmin}
 	if name, ok := options["filename"].(string); ok && name != "" {
 		handler.MappingsRoot = filepath.Dir(name)
 	}
-	return serverConfig(listen, handler)
+	return serverConfig(beside.Listen, handler)
 }
 
-// takeListen takes the address off the mappings, which it otherwise leaves as
+// besideMappings are the options that may stand beside mappings.
+type besideMappings struct {
+	Listen        string         `json:"listen"`
+	Templates     bool           `json:"templates"`
+	Unsupported   string         `json:"unsupported"`
+	MappingsAdmin *MappingsAdmin `json:"mappings_admin"`
+}
+
+// takeOptions takes the options off the mappings, which it otherwise leaves as
 // they are written.
-func takeListen(body []byte) (stubs []byte, listen string, err error) {
+func takeOptions(body []byte) (stubs []byte, beside besideMappings, err error) {
 	body = wiremock.Plain(units.TrimBOM(body))
 	if err := units.CheckJSON(body); err != nil {
-		return nil, "", err
+		return nil, beside, err
 	}
 	var object map[string]json.RawMessage
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
-		return body, "", nil
+		return body, beside, nil
 	}
 	if err := json.Unmarshal(body, &object); err != nil {
-		return nil, "", err
+		return nil, beside, err
 	}
-	address, ok := object["listen"]
-	if !ok {
-		return body, "", nil
+	some := false
+	for name, target := range map[string]any{
+		"listen": &beside.Listen, "templates": &beside.Templates,
+		"unsupported": &beside.Unsupported, "mappings_admin": &beside.MappingsAdmin,
+	} {
+		value, given := object[name]
+		if !given {
+			continue
+		}
+		if err := json.Unmarshal(value, target); err != nil {
+			return nil, beside, fmt.Errorf("%s: %w", name, err)
+		}
+		some = true
+		delete(object, name)
 	}
-	if err := json.Unmarshal(address, &listen); err != nil {
-		return nil, "", fmt.Errorf("listen: %w", err)
+	if !some {
+		return body, beside, nil
 	}
-	delete(object, "listen")
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	err = encoder.Encode(object)
-	return out.Bytes(), listen, err
+	return out.Bytes(), beside, err
 }
 
 // Interface guards

@@ -233,7 +233,16 @@ func TestWireMockAdapter(t *testing.T) {
 			t.Errorf("%s: %s, %v", body, config, err)
 		}
 	}
-	for _, body := range []string{``, `{`, `[`, `{"listen":5}`} {
+	config, _, err = adapter.Adapt([]byte(`{"listen":":1","templates":true,"unsupported":"skip","mappings_admin":{"prefix":"/x"},"mappings":[]} // so`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`":1"`, `"templates":true`, `"unsupported":"skip"`, `"mappings_admin":{"prefix":"/x"}`, `"mappings":"{\"mappings\":[]}\n"`} {
+		if !strings.Contains(string(config), want) {
+			t.Errorf("%s is not in %s", want, config)
+		}
+	}
+	for _, body := range []string{``, `{`, `[`, `{"listen":5}`, `{"mappings_admin":true}`} {
 		if config, _, err := adapter.Adapt([]byte(body), nil); err == nil {
 			t.Errorf("%s became %s", body, config)
 		}

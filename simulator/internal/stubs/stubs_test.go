@@ -4,8 +4,12 @@
 package stubs
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/response"
@@ -60,6 +64,55 @@ func TestMessagesOfTemplates(t *testing.T) {
 		}
 	}
 }
+
+// FuzzAPI sends anything to any path of the API: there is an answer, and what is said of
+// a mapping that was taken can be read.
+func FuzzAPI(f *testing.F) {
+	var patterns []string
+	for pattern := range tasks {
+		patterns = append(patterns, pattern)
+	}
+	slices.Sort(patterns)
+	for i := range patterns {
+		f.Add(uint8(i), `{"id":"11111111-1111-4111-8111-111111111111","name":"a","scenarioName":"s","newScenarioState":"t","metadata":{"a":1},"request":{"url":"/a?b=c"},"response":{"body":"{{request.url}}","transformers":["response-template"]}}`)
+		f.Add(uint8(i), `{"url":"/a","headers":{"A":["b",1]},"bodyPatterns":[{"matchesJsonPath":"$.a"}],"cookies":{"c":{"absent":true}}}`)
+		f.Add(uint8(i), `{"mappings":[{"request":{"urlPathTemplate":"/{a}"}}],"importOptions":{"deleteAllNotInImport":true},"state":"t","fixedDelay":1,"matchesJsonPath":"$.a"}`)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, body string) {
+		s := newStubs(t, `[{"scenarioName":"s","requiredScenarioState":"Started","metadata":{"a":1},"request":{"url":"/a?b=c"}}]`)
+		s.journal = newJournal(JournalOptions{Requests: 10, Bytes: 1 << 20})
+		s.api = newAPI(s)
+		for _, target := range []string{"/a?b=c", "/none"} {
+			r := &wiremock.Request{Method: "GET", Target: target, Header: make(http.Header)}
+			if _, _, found, err := s.Decide(r, nobody{}); err != nil {
+				t.Fatal(err)
+			} else if !found {
+				s.Unmatched(r, nobody{})
+			}
+		}
+		method, path, _ := strings.Cut(patterns[int(which)%len(patterns)], " ")
+		path = strings.NewReplacer("{id}", s.mappings()[0].ID(), "{name}", "s").Replace(path)
+		w := httptest.NewRecorder()
+		s.ServeAPI(w, httptest.NewRequest(method, "/", strings.NewReader(body)), path)
+		if w.Code == http.StatusInternalServerError && !strings.Contains(w.Body.String(), "cannot be saved") {
+			t.Errorf("%s %s: got %d %s", method, path, w.Code, w.Body)
+		}
+		if kind := w.Header().Get("Content-Type"); strings.HasPrefix(kind, "application/json") && !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%s %s: got %s", method, path, w.Body)
+		}
+		for _, m := range s.mappings() {
+			if again, err := s.read(m.JSON(), ""); err != nil || again.ID() != m.ID() && wiremock.IsUUID(m.ID()) {
+				t.Errorf("%s: %v", m.JSON(), err)
+			}
+		}
+	})
+}
+
+// nobody is the source of a request without anything.
+type nobody struct{}
+
+func (nobody) EachField(func(name, value string)) {}
+func (nobody) Protocol() string                   { return "HTTP/1.1" }
 
 // TestManyAddedMappings holds that adding thousands, one after the other, is no matter
 // of minutes, and that there is an end to it.
