@@ -13,8 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 )
@@ -133,7 +131,7 @@ func (p *params) seek(ctx context.Context, cmd *cobra.Command, args []string, fi
 	if shown == nil {
 		return exitNotStarted, errors.Join(errBeforeStart, outputs.close())
 	}
-	shown.Found = found
+	shown.Found, shown.Problems, shown.Incomplete = found, notes.lost(), sentences(first.missing())
 	if err := outputs.finish(shown); err != nil {
 		return exitIncomplete, err
 	}
@@ -143,7 +141,7 @@ func (p *params) seek(ctx context.Context, cmd *cobra.Command, args []string, fi
 	case found.Rate == 0:
 		return exitFailed, errors.New(found.String())
 	}
-	return caddy.ExitCodeSuccess, nil
+	return verdictStatus(shown.Verdict(), outputs.shown)
 }
 
 // tryRate sends at a rate for as long as --duration says.

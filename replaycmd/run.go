@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -182,6 +183,7 @@ func (p *params) send(ctx context.Context, cmd *cobra.Command, run report.Run, r
 	p.reportLinks(d, r, notes.note)
 	d.changing.report(r)
 	errRun = errors.Join(errRun, compared.finish(ctx, d, r, cmd.OutOrStdout()))
+	r.Incomplete = sentences(errRun)
 	r.Interrupted = interrupted.Err() != nil
 	if p.baseline != nil {
 		r.SetBaseline(p.baseline)
@@ -258,7 +260,7 @@ func (p *params) status(r *report.Report, records *records, errRun error, shown 
 		}
 	}
 	if slices.ContainsFunc(p.conditions, report.Condition.OfErrors) {
-		return caddy.ExitCodeSuccess, nil
+		return verdictStatus(r.Verdict(), shown)
 	}
 	for _, t := range r.Targets {
 		if t.Unsent > 0 {
@@ -269,7 +271,15 @@ func (p *params) status(r *report.Report, records *records, errRun error, shown 
 			return exitIncomplete, fmt.Errorf("%s: %d of %d requests have no answer", t.Name, t.Errors, t.Requests)
 		}
 	}
-	return caddy.ExitCodeSuccess, nil
+	return verdictStatus(r.Verdict(), shown)
+}
+
+// sentences returns the lines of an error, none if there is none.
+func sentences(err error) []string {
+	if err == nil {
+		return nil
+	}
+	return strings.Split(err.Error(), "\n")
 }
 
 // chosenBy returns the flags that choose among the records.

@@ -28,24 +28,39 @@ type notes struct {
 	problem func(error) // called for every part of a recording that can't be read
 
 	mu       sync.Mutex
+	said     map[string]struct{}
 	problems []string
 }
 
-// note prints one warning. An UnreadableError is kept for the report and printed
-// even for those who want it quiet.
+// note prints one warning, once: recordings that are read several times have the
+// same to say. An UnreadableError is kept for the report and printed even for those
+// who want it quiet.
 func (n *notes) note(err error) {
 	_, isProblem := errors.AsType[*source.UnreadableError](err)
-	if isProblem {
-		n.mu.Lock()
-		n.problems = append(n.problems, err.Error())
-		n.mu.Unlock()
-	}
-	if isProblem || !n.quiet {
+	isNew := n.add(err.Error(), isProblem)
+	if isNew && (isProblem || !n.quiet) {
 		fmt.Fprintln(n.w, "Warning:", report.Escape(err.Error()))
 	}
 	if isProblem && n.problem != nil {
 		n.problem(err)
 	}
+}
+
+// add keeps what is said, and reports whether it was not said before.
+func (n *notes) add(text string, isProblem bool) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, said := n.said[text]; said {
+		return false
+	}
+	if n.said == nil {
+		n.said = make(map[string]struct{})
+	}
+	n.said[text] = struct{}{}
+	if isProblem {
+		n.problems = append(n.problems, text)
+	}
+	return true
 }
 
 // lost returns what could not be read.

@@ -210,6 +210,9 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{Report{}, "{incomplete [nothing was sent]}"},
 		{Report{Interrupted: true}, "{not judged [the run was interrupted no condition was given]}"},
+		{Report{Interrupted: true, Targets: []Target{{Requests: 2, Interrupted: 2}}, Checks: []Check{{Condition: "errors=0", OK: true}}}, "{incomplete [the run was interrupted before there was anything to judge]}"},
+		{Report{Interrupted: true, Targets: []Target{{Requests: 3, Interrupted: 2, Answers: 1}}, Checks: []Check{{Condition: "errors=0", OK: true}}}, "{passed [the condition holds the run was interrupted]}"},
+		{Report{Targets: of(5, 0, 0), Incomplete: []string{"2 answers were lost"}, Checks: []Check{{Condition: "errors=0", OK: true}}}, "{incomplete [2 answers were lost]}"},
 		{Report{Targets: of(5, 0, 0)}, "{not judged [all requests were answered no condition was given]}"},
 		{Report{Targets: of(5, 0, 0), Checks: []Check{{Condition: "p99<1s", OK: true}}}, "{passed [the condition holds all requests were answered]}"},
 		{Report{Targets: of(5, 2, 1)}, "{incomplete [a: 2 of 7 requests were not started in time a: 1 of 7 requests have no answer]}"},

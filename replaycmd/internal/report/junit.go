@@ -141,6 +141,9 @@ func (r *Report) read() junitCase {
 	switch {
 	case len(r.Problems) > 0:
 		test.Error = &junitMessage{"part of the recording could not be read", Escape(strings.Join(r.Problems, "; "))}
+	case len(r.Incomplete) > 0:
+		text := Escape(strings.Join(r.Incomplete, "; "))
+		test.Error = &junitMessage{text, text}
 	case r.nothingSent():
 		test.Error = &junitMessage{"nothing was sent", "nothing was sent"}
 	}

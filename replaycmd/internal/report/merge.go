@@ -65,6 +65,11 @@ func Merge(shards []*Report, names []string) (*Report, error) {
 				r.Problems = append(r.Problems, problem)
 			}
 		}
+		for _, lack := range s.Incomplete {
+			if !slices.Contains(r.Incomplete, lack) {
+				r.Incomplete = append(r.Incomplete, lack)
+			}
+		}
 		if !slices.Contains(machines, s.Run.Machine) {
 			machines = append(machines, s.Run.Machine)
 		}

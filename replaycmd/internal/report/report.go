@@ -34,7 +34,8 @@ type Report struct {
 	Request     string    `json:"request,omitempty"` // the one that was sent over and over, if no recording was
 	Connections int       `json:"connections"`       // at most, to each target
 	Interrupted bool      `json:"interrupted"`
-	Problems    []string  `json:"problems"` // parts of recordings that could not be read
+	Problems    []string  `json:"problems"`             // parts of recordings that could not be read
+	Incomplete  []string  `json:"incomplete,omitempty"` // what else the run lacks that no target is to blame for
 	Targets     []Target  `json:"targets"`
 	Checks      []Check   `json:"checks"`
 

@@ -73,11 +73,17 @@ func (r *Report) Verdict() Verdict {
 
 // missing returns what the run lacks of what it was to do.
 func (r *Report) missing() (reasons []string) {
-	if r.nothingSent() && !r.Interrupted && r.Shard == nil {
+	switch {
+	case r.Interrupted && len(r.Checks) > 0 && r.nothingJudged():
+		reasons = append(reasons, "the run was interrupted before there was anything to judge")
+	case r.nothingSent() && !r.Interrupted && r.Shard == nil:
 		reasons = append(reasons, "nothing was sent")
 	}
 	if n := len(r.Problems); n > 0 {
 		reasons = append(reasons, "part of the recording could not be read")
+	}
+	for _, lack := range r.Incomplete {
+		reasons = append(reasons, Escape(lack))
 	}
 	errorsAllowed, unlinkedAllowed := r.errorsAllowed(), r.judged(Condition.OfUnlinked)
 	for _, t := range r.Targets {
@@ -102,6 +108,12 @@ func (r *Report) missing() (reasons []string) {
 // nothingSent reports whether no target had anything to answer.
 func (r *Report) nothingSent() bool {
 	return !slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Requests+t.Unsent+t.Unlinked > 0 })
+}
+
+// nothingJudged reports whether all that was sent was broken off by the end of the
+// run.
+func (r *Report) nothingJudged() bool {
+	return !slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Answers+t.Errors+t.Unsent+t.Unlinked > 0 })
 }
 
 // errorsAllowed reports whether a condition that holds is about errors.
