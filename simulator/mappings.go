@@ -5,6 +5,7 @@ package simulator
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 
 	"go.uber.org/zap"
 
@@ -50,6 +52,7 @@ type loaded struct {
 	mappings []*wiremock.Mapping
 	loader   wiremock.Loader // of those that are added later
 	root     string          // the first directory with mappings; empty: there is none
+	files    string          // that, or the directory of the first file
 }
 
 // loadMappings reads the mappings of the configuration.
@@ -76,6 +79,9 @@ func (h *Handler) loadMappings() (l loaded, err error) {
 		if info, err := os.Stat(paths[i]); err == nil && info.IsDir() && l.root == "" {
 			l.root = paths[i]
 		}
+	}
+	if l.files = l.root; l.files == "" && len(paths) > 0 {
+		l.files = filepath.Dir(paths[0])
 	}
 	if l.mappings, err = l.loader.Load(paths...); err != nil {
 		err = fmt.Errorf("loading mappings: %w", err)
@@ -114,10 +120,7 @@ func (h *Handler) acquireStubs(l loaded, scenario identity) error {
 	if len(l.mappings) == 0 && h.MappingsAdmin == nil {
 		return nil
 	}
-	options := stubs.Options{Scenario: h.scenario, Seed: h.Seed, Loader: l.loader, Root: l.root, Files: l.root}
-	if options.Files == "" {
-		options.Files = h.MappingsRoot
-	}
+	options := stubs.Options{Scenario: h.scenario, Seed: h.Seed, Loader: l.loader, Root: l.root, Files: cmp.Or(l.files, h.MappingsRoot)}
 	if h.MappingsAdmin != nil {
 		var err error
 		if options.Journal, err = h.MappingsAdmin.journal(); err != nil {

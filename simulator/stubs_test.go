@@ -104,7 +104,7 @@ func TestMappingsProxy(t *testing.T) {
 			"additionalProxyRequestHeaders":{"X-New":"new"},"removeProxyRequestHeaders":["x-gone"],"headers":{"X-Added":"mapping"},"fixedDelayMilliseconds":50}},
 		{"name":"from","request":{"urlPath":"/from"},"response":{"proxyBaseUrl":"http://{{request.query.to}}","transformers":["response-template"]}},
 		{"name":"dead","request":{"urlPath":"/dead"},"response":{"proxyBaseUrl":"http://127.0.0.1:1"}},
-		{"name":"plain","request":{"urlPath":"/plain"},"response":{"body":"here"}}]`), "}", "}")
+		{"name":"plain","request":{"urlPath":"/plain"},"response":{"body":"here"}}]`), "mappings_admin", "}", "}")
 	for range 2 { // with express, on a connection that might have been taken over
 		req, err := http.NewRequest(http.MethodPost, url+"/there/x%20y?q=1", strings.NewReader("abc"))
 		if err != nil {
@@ -134,6 +134,9 @@ func TestMappingsProxy(t *testing.T) {
 	wantStatus(t, url+"/dead", 502)
 	if _, body := get(t, url+"/plain"); body != "here" {
 		t.Errorf("got %s", body)
+	}
+	if _, body := get(t, url+"/__admin/requests?limit=2"); !strings.Contains(body, `"status": 502`) || !strings.Contains(body, `"body": "here"`) {
+		t.Errorf("the journal has\n%s", body)
 	}
 	_, metrics := get(t, url+"/metrics")
 	for _, want := range []string{

@@ -20,7 +20,7 @@ func (s *Set) Closest(r *Request) string {
 	var least float64
 	for _, rank := range s.near(r) {
 		m := s.mappings[rank]
-		if d := m.distance(r); closest == nil || d < least {
+		if d := s.distance(m, r); closest == nil || d < least {
 			closest, least = m, d
 		}
 	}
@@ -31,7 +31,20 @@ func (s *Set) Closest(r *Request) string {
 	for _, d := range closest.differences(r) {
 		fmt.Fprintf(&out, "  %s: expected %s, got %s\n", d.what, d.expected, shortened(d.got))
 	}
+	if !s.allows(closest) {
+		fmt.Fprintf(&out, "  scenario '%s': expected the state %s, it is in %s\n",
+			closest.step.scenario, closest.step.required, *s.states[closest.step.scenario].Load())
+	}
 	return out.String()
+}
+
+// distance is that of a mapping, with that of its scenario's state.
+func (s *Set) distance(m *Mapping, r *Request) float64 {
+	d := m.distance(r)
+	if !s.allows(m) {
+		d += 0.5
+	}
+	return d
 }
 
 // Near is a mapping that does not match a request, and how far it is from it: from
@@ -47,8 +60,8 @@ func (s *Set) Nearest(r *Request, most int) []Near {
 	ranks := s.near(r)
 	list := make([]Near, 0, len(ranks))
 	for _, rank := range ranks {
-		m := s.mappings[rank]
-		list = append(list, Near{m, m.Distance(r)})
+		d := s.distance(s.mappings[rank], r)
+		list = append(list, Near{s.mappings[rank], d / (d + 1)})
 	}
 	slices.SortStableFunc(list, func(a, b Near) int { return cmp.Compare(a.Distance, b.Distance) })
 	return list[:min(most, len(list))]

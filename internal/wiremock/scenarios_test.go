@@ -5,6 +5,7 @@ package wiremock
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,6 +29,9 @@ func TestScenariosGoOn(t *testing.T) {
 	ask("GET", "empty")
 	ask("POST", "add")
 	ask("POST", "")
+	if text := set.Closest(newRequest(exchange{Method: "POST", Target: "/cart"})); !strings.HasSuffix(text, "The closest is 'add' in stubs.json:\n  scenario 'cart': expected the state Started, it is in one\n") {
+		t.Errorf("got %s", text)
+	}
 	ask("GET", "one")
 	ask("PUT", "pay")
 	ask("GET", "")

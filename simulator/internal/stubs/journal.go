@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
@@ -44,9 +45,9 @@ type event struct {
 	protocol string
 	header   fields
 	body     []byte
-	lost     bool              // the body did not fit into the journal
-	mapping  *wiremock.Mapping // nil: none took it
-	answer   *response.Response
+	lost     bool                              // the body did not fit into the journal
+	mapping  *wiremock.Mapping                 // nil: none took it
+	answer   atomic.Pointer[response.Response] // nil: it is not known
 	size     int64
 }
 
@@ -77,7 +78,7 @@ func newJournal(options JournalOptions) *journal { return &journal{options: opti
 
 // add keeps a request. Its body is read for that, if it has not been yet.
 // What is shared of the response takes no memory of the journal.
-func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mapping, a *response.Response, shared bool) {
+func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mapping, a *response.Response, shared bool) *event {
 	e := &event{
 		id: newID(), at: time.Now(),
 		method: r.Method, target: r.Target, host: r.Host, scheme: r.Scheme, clientIP: r.Client(),
@@ -92,7 +93,6 @@ func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mappin
 	})
 	if a != nil {
 		kept := *a
-		e.answer = &kept
 		switch {
 		case shared:
 		case a.Content.Size > j.options.Bytes/4:
@@ -100,6 +100,7 @@ func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mappin
 		default:
 			e.size += a.Content.Size
 		}
+		e.answer.Store(&kept)
 	}
 	if e.lost = int64(len(body)) > j.options.Bytes/4; !e.lost {
 		e.body = []byte(body)
@@ -114,6 +115,7 @@ func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mappin
 	j.events = append(j.events, e)
 	j.size += e.size
 	j.trim()
+	return e
 }
 
 func (j *journal) mask(e *event, kind string) {

@@ -142,8 +142,8 @@ func (s *Stubs) served(e *event) any {
 		SubEvents:  []struct{}{},
 		Definition: json.RawMessage(`{"status":404,"fromConfiguredStub":false}`),
 	}
-	if e.answer != nil {
-		wait := e.answer.Latency.Milliseconds()
+	if answer := e.answer.Load(); answer != nil {
+		wait := answer.Latency.Milliseconds()
 		shown.Timing = timing{AddedDelay: wait, TotalTime: wait}
 	}
 	if e.mapping != nil {
@@ -158,11 +158,12 @@ const mostShown = 1 << 20
 // answered returns the response of an event, of which the same is left out as of
 // requests.
 func (s *Stubs) answered(e *event) loggedResponse {
-	if e.answer == nil || e.answer.Message == nil {
+	answer := e.answer.Load()
+	if answer == nil {
 		return loggedResponse{}
 	}
-	m := e.answer.Message
-	shown := loggedResponse{Status: m.Status, Headers: make(map[string]oneOrMore), Fault: string(e.answer.Fault)}
+	m := answer.Message
+	shown := loggedResponse{Status: m.Status, Headers: make(map[string]oneOrMore), Fault: string(answer.Fault)}
 	for _, field := range m.Fields {
 		if len(field.Values) > 0 {
 			shown.Headers[field.Name] = field.Values

@@ -202,6 +202,7 @@ type More struct {
 	calls   []wiremock.Call
 	mapping *wiremock.Mapping
 	counter *scenario.Outside
+	event   *event // in the journal; nil: there is none
 }
 
 // Decide returns the response of the mapping that matches a request, and whether
@@ -244,14 +245,23 @@ func (s *Stubs) Decide(r *wiremock.Request, from Source) (a response.Response, m
 	if said.Proxy == nil {
 		k.counter.Count(a.Latency)
 	}
-	if s.journal != nil {
+	switch {
+	case s.journal == nil:
+	case said.Proxy != nil:
+		more.event = s.journal.add(r, from, mapping, nil, false)
+	default:
 		s.journal.add(r, from, mapping, &a, a.Message == k.response)
 	}
 	return a, more, true, nil
 }
 
 // Proxied counts what another server responded.
-func (m *More) Proxied(status int, latency time.Duration) { m.counter.CountAs(status, latency) }
+func (m *More) Proxied(status int, latency time.Duration) {
+	m.counter.CountAs(status, latency)
+	if m.event != nil {
+		m.event.answer.Store(&response.Response{Message: response.NewMessage(status, nil, response.Content{}), Latency: latency})
+	}
+}
 
 // After makes the calls of a mapping, in the background, once it has responded.
 func (s *Stubs) After(m *More) {
