@@ -185,7 +185,7 @@ func withoutFile(err error) Response {
 
 func readBody(kind string, data json.RawMessage, from origin) ([]byte, error) {
 	if kind == "jsonBody" {
-		return compact(data), nil
+		return eval.PlainTexts(compact(data)), nil
 	}
 	var text string
 	if err := decode(data, &text); err != nil {

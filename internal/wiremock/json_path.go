@@ -35,7 +35,7 @@ func (p *matchesJSONPath) matches(v value) bool {
 		data, isJSON = v.json()
 	}
 	if !isJSON {
-		return p.then != nil && p.then.matches(value{budget: v.budget})
+		return p.isAbsent(v)
 	}
 	if _, whole := p.then.(*equalToJSON); !whole {
 		met, none := false, true

@@ -108,7 +108,10 @@ func (r *Request) split() {
 			r.url = "/" + strings.TrimPrefix(rest[i:], "/")
 		}
 	}
-	r.path, _, _ = strings.Cut(r.url, "?")
+	var query string
+	if r.path, query, _ = strings.Cut(r.url, "?"); query == "" {
+		r.url = r.path // an empty query counts as none
+	}
 }
 
 // header returns the values of a field. Servers keep Host apart.

@@ -4,6 +4,7 @@
 package eval
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -186,6 +187,39 @@ func AppendJava(buffer []byte, value any, b *Budget) []byte {
 		buffer = AppendJava(append(append(buffer, m.Name...), '='), m.Value, b)
 	}
 	return append(buffer, '}')
+}
+
+// PlainTexts returns JSON without escapes in its texts but for those that have to
+// be there.
+func PlainTexts(data []byte) []byte {
+	if bytes.IndexByte(data, '\\') < 0 {
+		return data
+	}
+	out := make([]byte, 0, len(data))
+	b := NewBudget(len(data))
+	for i := 0; i < len(data); i++ {
+		if data[i] != '"' {
+			out = append(out, data[i])
+			continue
+		}
+		r := reader{text: string(data[i:textEnd(data, i)])}
+		out = appendQuoted(out, r.string(), &b)
+		i += len(r.text) - 1
+	}
+	return out
+}
+
+// textEnd returns where the text that begins at a place ends.
+func textEnd(data []byte, begin int) int {
+	for i := begin + 1; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(data)
 }
 
 // AppendScalar appends a number or a truth value as Java writes it.

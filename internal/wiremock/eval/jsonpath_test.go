@@ -140,6 +140,19 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
+// TestPlainTexts holds which escapes of JSON stay.
+func TestPlainTexts(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":"\u003cb\u003e \/","c\u00e9":[1e3,"\"\\\n\u0001"]}`: `{"a":"<b> /","cé":[1e3,"\"\\\n\u0001"]}`,
+		`{"a":1}`:        `{"a":1}`,
+		`"\ud83d\ude00"`: `"😀"`,
+	} {
+		if got := string(PlainTexts([]byte(text))); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestComparedByValue holds which values of a document equal one another, and
 // that nothing in a document makes a comparison panic.
 func TestComparedByValue(t *testing.T) {

@@ -295,7 +295,7 @@ func texts(list func(*scope) []string, keys []string) (evaluator, error) {
 	}
 	i, fromLast, ok := textIndex(keys[0])
 	if !ok || len(keys) > 1 {
-		return nil, fmt.Errorf("'%s' is not an index", strings.Join(keys, "."))
+		return nil, nil
 	}
 	return func(s *scope) any {
 		values := list(s)

@@ -142,7 +142,6 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 		{"{{nosuch 'a'}}", "no helper 'nosuch'"},
 		{"{{upper (nosuch 'a')}}", "no helper 'nosuch'"},
 		{"{{request}}", "request is not a value"},
-		{"{{request.query.a.b}}", "'b' is not an index"},
 		{"{{upper}}", "upper takes 1 arguments, got 0"},
 		{"{{upper 'a' 'b'}}", "upper takes 1 arguments, got 2"},
 		{"{{substring 'a'}}", "substring takes 2 to 3 arguments"},
