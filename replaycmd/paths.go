@@ -37,7 +37,7 @@ func (s *selection) inputs(ctx context.Context, args []string, stdin io.Reader, 
 	}
 	taken := make(map[string]bool)
 	for _, url := range stored {
-		found, err := s.inStore(ctx, url)
+		found, err := s.inStore(ctx, url, note)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ import (
 // inStore returns the recordings that the URL of an object store stands for: the
 // object of that name, or all below it. Those that --since and --until leave
 // nothing of, by the times in their names, are left out.
-func (s *selection) inStore(ctx context.Context, url string) ([]source.Input, error) {
+func (s *selection) inStore(ctx context.Context, url string, note func(error)) ([]source.Input, error) {
 	bucket, found, err := objectsAt(ctx, url, isRecordingName)
 	if err != nil {
 		return nil, err
@@ -31,8 +31,12 @@ func (s *selection) inStore(ctx context.Context, url string) ([]source.Input, er
 	if len(found) == 0 {
 		return nil, fmt.Errorf("'%s' has no recording: expected objects named *.fbf or *.lz4", withoutOptions(url))
 	}
+	within := s.within(found)
+	if len(within) == 0 {
+		note(fmt.Errorf("%s: none of the %d recordings is of between --since and --until, by the times in their names", withoutOptions(url), len(found)))
+	}
 	var all []source.Input
-	for _, object := range s.within(found) {
+	for _, object := range within {
 		input := source.Input{
 			Name: object.Name, Size: object.Size,
 			Open: func() (io.ReadCloser, error) { return bucket.Reader(ctx, object.Key, object.Size), nil },

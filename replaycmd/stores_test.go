@@ -145,6 +145,28 @@ func replayFromAStore(t *testing.T, store *caddytest.S3) {
 	}
 }
 
+// TestConversationsInAStore has links found in a bucket, and a simulator learned of
+// it, as of the file.
+func TestConversationsInAStore(t *testing.T) {
+	store := caddytest.RunS3(t)
+	file := visits(t, 12)
+	folder := filepath.Join(t.TempDir(), "shop", "web-1")
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(file, filepath.Join(folder, "visits.fbf")); err != nil {
+		t.Fatal(err)
+	}
+	upload(t, store, "all", filepath.Dir(folder))
+	if got, want := links(t, store.URL("all")), links(t, file); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	got, want := learnWith(t, "-o", "-", store.URL("all")), learnWith(t, "-o", "-", file)
+	if got.status != 0 || got.stdout != want.stdout {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 // TestACutConnectionGoesOn has every connection break off after some bytes, and
 // the store answer with an error now and then: all is read, and no byte twice.
 func TestACutConnectionGoesOn(t *testing.T) { goOnWhereItBroke(t, caddytest.RunS3(t)) }
@@ -232,6 +254,9 @@ func chooseByNames(t *testing.T, store *caddytest.S3) {
 			t.Errorf("%s: %d objects were opened, want %d: %s", name, opened, tc.want, o.stderr)
 		}
 		replay(t, append([]string{"--max", "-c", "1", "--to", local.url, filepath.Join(folder, "web-1"), filepath.Join(folder, "web-2")}, tc.flags...)...)
+		if said := strings.Contains(o.stderr, "s3://recordings/shop: none of the 180 recordings is of between --since and --until"); said != (tc.want == 0) {
+			t.Errorf("%s: %s", name, o.stderr)
+		}
 		if got, want := len(target.got()), len(local.got()); got != want {
 			t.Errorf("%s: %d requests, and %d from the files", name, got, want)
 		}

@@ -76,10 +76,9 @@ type uploads struct {
 	finishing chan struct{} // closed when the recorder has
 	finish    sync.Once
 
-	large sync.Mutex // held by whoever sends a large file
-
-	opening sync.Mutex
-	bucket  *objects.Bucket // changes under opening
+	large   chan struct{} // full while a large file is sent
+	opening chan struct{} // full while the bucket is looked at
+	bucket  *objects.Bucket
 
 	mu      sync.Mutex          // is never held while anything is waited for
 	pending map[string]*waiting // by path
@@ -104,6 +103,7 @@ func newUploads(address *objects.Address, options *recorder.Options, o *observer
 		address: address, dir: options.Dir, prefix: options.Prefix, observer: o, throttle: metrics.NewThrottle(time.Minute),
 		folder: path.Join(address.Path(), hostName(), options.StoreFolder),
 		wake:   make(chan struct{}, 1), ctx: ctx, cancel: cancel, done: make(chan struct{}), finishing: make(chan struct{}),
+		large: make(chan struct{}, 1), opening: make(chan struct{}, 1),
 		pending: make(map[string]*waiting), strange: make(map[string]bool),
 	}
 }
@@ -385,8 +385,10 @@ func (u *uploads) upload(w *waiting) (result string, err error) {
 		return "", err
 	}
 	if w.size >= objects.Large {
-		u.large.Lock()
-		defer u.large.Unlock()
+		if err := u.take(u.large); err != nil {
+			return "", err
+		}
+		defer func() { <-u.large }()
 	}
 	bucket, err := u.open()
 	if err != nil {
@@ -413,8 +415,10 @@ func (u *uploads) upload(w *waiting) (result string, err error) {
 // open returns the bucket, which is opened with the first file: some stores are
 // asked for something then.
 func (u *uploads) open() (*objects.Bucket, error) {
-	u.opening.Lock()
-	defer u.opening.Unlock()
+	if err := u.take(u.opening); err != nil {
+		return nil, err
+	}
+	defer func() { <-u.opening }()
 	if u.bucket != nil {
 		return u.bucket, nil
 	}
@@ -426,9 +430,21 @@ func (u *uploads) open() (*objects.Bucket, error) {
 	return bucket, nil
 }
 
+// take waits until a channel of one has room, for what nobody else may do at the
+// same time.
+func (u *uploads) take(room chan<- struct{}) error {
+	select {
+	case room <- struct{}{}:
+		return nil
+	case <-u.ctx.Done():
+		return context.Canceled
+	}
+}
+
+// close closes the bucket when nothing is sent.
 func (u *uploads) close() {
-	u.opening.Lock()
-	defer u.opening.Unlock()
+	u.opening <- struct{}{}
+	defer func() { <-u.opening }()
 	if u.bucket != nil {
 		u.bucket.Close()
 		u.bucket = nil

@@ -5,22 +5,28 @@ package record
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/zap"
 	logged "go.uber.org/zap/zaptest/observer"
+	"gocloud.dev/blob"
+
+	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 	"github.com/caddy-rehearsal/rehearsal/internal/objects"
@@ -209,6 +215,61 @@ func TestAStoreThatIsAwayDelaysOnly(t *testing.T) {
 	store.Misbehave(nil)
 	caddytest.Eventually(t, "all files are in the store", func() bool { return s.uploaded("uploaded") == 20 })
 	checkOnce(t, store, 20)
+}
+
+// silent is a store that never says anything.
+type silent struct {
+	URL string `json:"url"`
+}
+
+func init() { caddy.RegisterModule(silent{}) }
+
+func (silent) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "rehearsal.stores.silent", New: func() caddy.Module { return new(silent) }}
+}
+
+func (*silent) CheckURL(*url.URL) error { return nil }
+
+func (*silent) OpenBucket(ctx context.Context, _ *url.URL) (*blob.Bucket, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestAStoreThatSaysNothingHoldsNobodyUp records, asks for metrics and ends while
+// a store leaves its driver waiting.
+func TestAStoreThatSaysNothingHoldsNobodyUp(t *testing.T) {
+	observer, of, _ := newObserver(t, "tee")
+	address, err := objects.Parse("silent://bucket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		options := Options{Dir: dir, RotateSize: 1}.WithDefaults()
+		s := stored{Recorder: &Recorder{Recorder: recorder.New(options, observer), owner: of, observer: observer, uploads: newUploads(address, &options, observer)}}
+		observer.sendsTo(s.uploads)
+		began := time.Now()
+		s.start()
+		s.record(t, 0, 3)
+		s.Recorder.Recorder.Close()
+		s.record(t, 3, 6)
+		s.Recorder.Recorder.Close()
+		if s.uploads.pendingBytes() == 0 {
+			t.Error("nothing is pending")
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("recording took %s", took)
+		}
+		began = time.Now()
+		s.uploads.end()
+		if took := time.Since(began); took != uploadPatience {
+			t.Errorf("the end took %s", took)
+		}
+		<-s.uploads.done
+	})
+	if got := filesIn(t, dir); len(got) != 6 {
+		t.Errorf("%d files are here, want 6", len(got))
+	}
 }
 
 // TestTheNextStartFindsWhatIsLeft leaves files behind whose store is away, as a
