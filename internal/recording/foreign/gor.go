@@ -100,7 +100,7 @@ func (g *gor) read() error {
 	header, err := g.header()
 	switch {
 	case errors.Is(err, io.EOF) && g.cut:
-		return errCut
+		return fmt.Errorf("payload %d: %w", max(g.number, 1), errCut)
 	case err != nil:
 		return err
 	}
@@ -112,7 +112,10 @@ func (g *gor) read() error {
 	if err == nil {
 		err = g.take(header)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errCut):
+		g.cut = true
+	case err != nil:
 		g.skips.add("payload", g.number, err)
 	}
 	return nil
@@ -129,6 +132,7 @@ type gorHeader struct {
 func (g *gor) header() (gorHeader, error) {
 	for {
 		line, err := g.raw()
+		ended := bytes.HasSuffix(line, []byte("\n"))
 		line = bytes.TrimRight(line, "\r\n")
 		switch {
 		case err != nil:
@@ -138,6 +142,11 @@ func (g *gor) header() (gorHeader, error) {
 		}
 		words := bytes.Fields(line)
 		if !gorStart.Match(line) {
+			if !ended && g.atEnd() {
+				g.number++
+				g.cut = true
+				return gorHeader{}, io.EOF
+			}
 			g.skips.add("line", g.lines.number, fmt.Errorf("'%s' is no header of a payload", shorten(string(line))))
 			continue
 		}
@@ -147,6 +156,12 @@ func (g *gor) header() (gorHeader, error) {
 		}
 		return gorHeader{int(words[0][0] - '0'), string(words[1]), at}, nil
 	}
+}
+
+// atEnd reports whether all of the file has been taken.
+func (g *gor) atEnd() bool {
+	_, err := g.lines.r.Peek(1)
+	return errors.Is(err, io.EOF) && len(g.back) == 0
 }
 
 // A message goes on behind a separator only up to so many of them, and so many
@@ -353,6 +368,10 @@ func (g *gor) response(h gorHeader) error {
 	record := element.Value.(*gorRecord)
 	g.bytes -= record.Size()
 	request := record.Request
+	if g.open && !isChunked(fields) && contentLength(fields) < 0 && http1.HasBody(record.Method, status) {
+		g.cut = true // only a separator says where such a body ends
+		return nil
+	}
 	request.Response = &recording.Response{
 		Status: status, Headers: fields, Body: body, BodySize: uint64(len(body)), Trailers: trailers,
 		DurationNS: max(0, h.time-record.TimeNS),
