@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -69,4 +70,17 @@ func (r row) theirs(t *testing.T, addr string) (got []string) {
 		}
 	}
 	return got
+}
+
+// writeAnswers writes the answers of a table, one row a line.
+func writeAnswers(t *testing.T, name string, all []answers) {
+	t.Helper()
+	lines := make([]string, len(all))
+	for i, a := range all {
+		lines[i] = strings.TrimSpace(marshal(t, a))
+	}
+	text := "[\n" + strings.Join(lines, ",\n") + "\n]\n"
+	if err := os.WriteFile("testdata/jar/"+name+".answers.json", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

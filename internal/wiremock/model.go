@@ -109,8 +109,11 @@ func (m model) partOf(p part) *eval.Object {
 	headers := new(eval.Object)
 	m.header(headers, lowered(p.header))
 	return &eval.Object{Members: []eval.Member{
-		{Name: "name", Value: p.name}, {Name: "headers", Value: headers}, {Name: "body", Value: p.body},
-		{Name: "bodyAsBase64", Value: base64.StdEncoding.EncodeToString([]byte(p.body))}, {Name: "binary", Value: false},
+		{Name: "name", Value: p.name},
+		{Name: "headers", Value: headers},
+		{Name: "body", Value: p.body},
+		{Name: "bodyAsBase64", Value: base64.StdEncoding.EncodeToString([]byte(p.body))},
+		{Name: "binary", Value: false},
 	}}
 }
 

@@ -7,7 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"os"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -86,9 +86,7 @@ func matcherRows(t *testing.T) (rows []row) {
 	for i, part := range table {
 		url := fmt.Sprintf("/matchers/%d", i)
 		request := map[string]any{"urlPath": url}
-		for name, condition := range part.Request {
-			request[name] = condition
-		}
+		maps.Copy(request, part.Request)
 		name := part.Name
 		if part.Body != nil {
 			request["bodyPatterns"] = []any{part.Body}
@@ -259,17 +257,4 @@ func (e exchange) decoded(t *testing.T) exchange {
 		e.Body = string(body)
 	}
 	return e
-}
-
-// writeAnswers writes the answers of a table, one row a line.
-func writeAnswers(t *testing.T, name string, all []answers) {
-	t.Helper()
-	lines := make([]string, len(all))
-	for i, a := range all {
-		lines[i] = strings.TrimSpace(marshal(t, a))
-	}
-	text := "[\n" + strings.Join(lines, ",\n") + "\n]\n"
-	if err := os.WriteFile("testdata/jar/"+name+".answers.json", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }

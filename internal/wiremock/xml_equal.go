@@ -50,10 +50,10 @@ func (p *equalToXML) equal(expected, actual *eval.XML, b *eval.Budget) bool {
 	if !b.Spend(1) {
 		return false
 	}
-	switch expected.Kind {
-	case eval.XMLText:
+	if expected.Kind == eval.XMLText {
 		return (expected.CData == actual.CData || p.exempt["NODE_TYPE"]) && p.sameText("TEXT_VALUE", expected.Text, actual.Text, b)
-	case eval.XMLInstruction:
+	}
+	if expected.Kind == eval.XMLInstruction {
 		return (expected.Name == actual.Name || p.exempt["PROCESSING_INSTRUCTION_TARGET"]) &&
 			(expected.Text == actual.Text || p.exempt["PROCESSING_INSTRUCTION_DATA"])
 	}

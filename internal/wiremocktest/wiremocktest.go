@@ -58,7 +58,7 @@ func Start(t testing.TB, root string, arguments ...string) string {
 		t.Fatal(err)
 	}
 	var output strings.Builder
-	java := exec.Command("java", append([]string{"-Xmx512m", "-jar", Jar(t), "--bind-address", "127.0.0.1", "--port", port, "--root-dir", root, "--disable-banner"}, arguments...)...)
+	java := exec.Command("java", append([]string{"-Xmx512m", "-jar", Jar(t), "--bind-address", "127.0.0.1", "--port", port, "--root-dir", root, "--disable-banner"}, arguments...)...) //nolint:gosec // the test's own arguments
 	java.Stdout, java.Stderr = &output, &output
 	if err := java.Start(); err != nil {
 		t.Fatal(err)

@@ -65,11 +65,8 @@ func plainDate(text string) dateField {
 
 // Append writes a date.
 func (f *DateFormat) Append(buffer []byte, t time.Time) []byte {
-	switch f.epoch {
-	case time.Second:
-		return strconv.AppendInt(buffer, t.Unix(), 10)
-	case time.Millisecond:
-		return strconv.AppendInt(buffer, t.UnixMilli(), 10)
+	if f.epoch > 0 {
+		return strconv.AppendInt(buffer, t.UnixMilli()/int64(f.epoch/time.Millisecond), 10)
 	}
 	for _, field := range f.fields {
 		buffer = field.write(buffer, t)

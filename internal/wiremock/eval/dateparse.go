@@ -11,14 +11,14 @@ import (
 
 // dateReader is a date that is read field by field.
 type dateReader struct {
-	rest                     string
-	year, month, day         int
-	hour, minute, second     int
-	nano                     int
-	half                     int // 1: before noon, 2: after
-	ofYear                   int // the day in the year
-	zone                     *time.Location
-	hasYear, hasHour, half12 bool
+	rest                 string
+	year, month, day     int
+	hour, minute, second int
+	nano                 int
+	half                 int // 1: before noon, 2: after
+	ofYear               int // the day in the year
+	zone                 *time.Location
+	hasYear, half12      bool
 }
 
 // Parse reads a date that is written by the format; what it does not have begins:

@@ -33,13 +33,10 @@ func verdictOf(is bool) verdict {
 }
 
 func (v verdict) opposite() verdict {
-	switch v {
-	case no:
-		return yes
-	case yes:
-		return no
+	if v == broken {
+		return broken
 	}
-	return broken
+	return verdictOf(v == no)
 }
 
 // operator compares the two sides of a test.
@@ -121,6 +118,7 @@ func (n *node) subject() string {
 		return n.numeral()
 	case isBool:
 		return strconv.FormatBool(n.value.(bool))
+	case isNothing, isNull, isJSON, isSource, isPattern, isPath:
 	}
 	return ""
 }

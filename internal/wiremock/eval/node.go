@@ -173,29 +173,25 @@ func (n *node) equals(other *node, b *Budget) bool {
 	case isNumber:
 		return n.equalsNumber(other)
 	case isText:
-		switch other.kind {
-		case isText:
-			return b.Read(len(n.text)) && n.text == other.text
-		case isNumber:
+		if other.kind == isNumber {
 			return n.text == other.numeral()
 		}
+		return other.kind == isText && b.Read(len(n.text)) && n.text == other.text
 	case isJSON:
 		return other.kind == isJSON && identical(n.value, other.value, b)
 	case isSource:
 		return other.kind == isSource && b.Read(len(n.text)) && n.text == other.text
+	case isNothing, isPattern, isPath:
 	}
 	return false
 }
 
 func (n *node) equalsNumber(other *node) bool {
-	switch other.kind {
-	case isNumber:
-		return compareNumbers(n.value, other.value) == 0
-	case isText:
+	if other.kind == isText {
 		value, ok := readNumber(other.text)
 		return ok && compareNumbers(n.value, value) == 0
 	}
-	return false
+	return other.kind == isNumber && compareNumbers(n.value, other.value) == 0
 }
 
 // same is the operator ==: of two structures the first has to be the document's.

@@ -22,9 +22,6 @@ func Shift(n int, unit string) (func(time.Time) time.Time, error) {
 	}
 	by := func(unit time.Duration) func(time.Time) time.Time {
 		return func(t time.Time) time.Time {
-			if whole := time.Duration(n); whole*unit/unit == whole {
-				return t.Add(whole * unit)
-			}
 			return time.Unix(t.Unix()+int64(n)*int64(unit/time.Second), int64(t.Nanosecond())).In(t.Location())
 		}
 	}

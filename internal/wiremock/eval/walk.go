@@ -171,12 +171,12 @@ func (w *walker) deeper(rest []step, value any) bool {
 	object, isObject := value.(*Object)
 	switch s := rest[0].(type) {
 	case child:
-		if _, ok := object.Get(string(s)); !ok && !(isObject && w.fills(rest[1:])) {
+		if _, ok := object.Get(string(s)); !ok && (!isObject || !w.fills(rest[1:])) {
 			return w.budget.Spend(1)
 		}
 	case pick:
 		for _, name := range s {
-			if _, ok := object.Get(name); !ok && !(isObject && w.fills(nil)) {
+			if _, ok := object.Get(name); !ok && (!isObject || !w.fills(nil)) {
 				return w.budget.Spend(1)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -176,8 +177,8 @@ func (p *xmlParser) namespace(prefix string) string {
 		return "http://www.w3.org/XML/1998/namespace"
 	}
 	p.budget.Spend(len(p.scopes) / readFree)
-	for i := len(p.scopes) - 1; i >= 0; i-- {
-		if uri, ok := p.scopes[i][prefix]; ok {
+	for _, scope := range slices.Backward(p.scopes) {
+		if uri, ok := scope[prefix]; ok {
 			return uri
 		}
 	}

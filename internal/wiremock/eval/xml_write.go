@@ -21,6 +21,7 @@ func AppendXML(buffer []byte, n *XML, indented bool, b *Budget) []byte {
 			buffer = AppendXML(buffer, c, indented, b)
 		}
 		return buffer
+	case XMLElement, XMLInstruction:
 	}
 	w := xmlWriter{buffer: buffer, indented: indented, budget: b}
 	w.element(n, 0)
@@ -69,11 +70,11 @@ func (w *xmlWriter) element(n *XML, depth int) {
 		if !mixed {
 			w.line(depth + 1)
 		}
-		switch c.Kind {
-		case XMLText:
+		if c.Kind == XMLText {
 			w.text(c, !mixed)
 			continue
-		case XMLInstruction:
+		}
+		if c.Kind == XMLInstruction {
 			w.write("<?", c.Name, " ", c.Text, "?>")
 			continue
 		}

@@ -6,6 +6,7 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -37,9 +38,7 @@ func CompileXPath(text string, namespaces map[string]string) (compiled *XPath, e
 		return nil, fmt.Errorf("the XPath is longer than %d bytes", longestXPath)
 	}
 	known := map[string]string{"xml": "http://www.w3.org/XML/1998/namespace"}
-	for prefix, uri := range namespaces {
-		known[prefix] = uri
-	}
+	maps.Copy(known, namespaces)
 	expression, err := xpath.CompileWithNS(text, known)
 	if err != nil {
 		return nil, fmt.Errorf("XPath '%s': %w", text, err)
@@ -143,6 +142,7 @@ func (n *navigator) NodeType() xpath.NodeType {
 		return xpath.TextNode
 	case XMLInstruction:
 		return xpath.CommentNode
+	case XMLDocument:
 	}
 	return xpath.RootNode
 }
@@ -176,17 +176,14 @@ func (n *navigator) MoveToRoot() { n.at = n.root }
 func (n *navigator) MoveToParent() bool { return n.move(n.at.Parent) }
 
 func (n *navigator) MoveToNextAttribute() bool {
-	switch n.at.Kind {
-	case XMLElement:
-		if len(n.at.Attrs) > 0 {
-			return n.move(n.at.Attrs[0])
-		}
-	case XMLAttribute:
-		if siblings := n.at.Parent.Attrs; n.at.place+1 < len(siblings) {
-			return n.move(siblings[n.at.place+1])
-		}
+	attributes, next := n.at.Attrs, 0
+	if n.at.Kind == XMLAttribute {
+		attributes, next = n.at.Parent.Attrs, n.at.place+1
 	}
-	return n.move(nil)
+	if next >= len(attributes) {
+		return n.move(nil)
+	}
+	return n.move(attributes[next])
 }
 
 func (n *navigator) MoveToChild() bool {

@@ -137,12 +137,11 @@ func compileParseDate(c *call) (evaluator, error) {
 			return problem("%v", err)
 		}
 		text := c.text(s, 0)
-		var m eval.Moment
-		ok := false
+		m, ok := eval.ParseMoment(text)
 		if f != nil {
 			m, ok = f.Parse(text)
-		} else if m, ok = eval.ParseMoment(text); !m.Zoned {
-			ok = false // without a pattern WireMock wants a zone
+		} else {
+			ok = ok && m.Zoned // without a pattern WireMock wants a zone
 		}
 		switch {
 		case !ok:
