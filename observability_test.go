@@ -23,12 +23,15 @@ import (
 // Caddy, and looks for the metrics that dashboards and rules name, with the labels
 // by which they sum, among those that it serves.
 func TestDashboardsAndRulesNameMetricsThatExist(t *testing.T) {
+	caddytest.SetS3Credentials(t)
 	site, shadow, metrics := caddytest.Addr(t), caddytest.Addr(t), caddytest.Addr(t)
 	caddytest.Run(t, fmt.Sprintf(`http://%[1]s {
 		tee http://%[2]s {
 			name seen
 			compare
-			record %[4]s/conversations
+			record %[4]s/conversations {
+				store s3://bucket?endpoint=http://127.0.0.1:1
+			}
 		}
 		simulator {
 			name seen
@@ -44,7 +47,9 @@ func TestDashboardsAndRulesNameMetricsThatExist(t *testing.T) {
 	http://%[2]s {
 		blackhole {
 			name seen
-			record %[4]s/requests
+			record %[4]s/requests {
+				store s3://bucket?endpoint=http://127.0.0.1:1
+			}
 		}
 	}
 	http://%[3]s {
