@@ -1,6 +1,8 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build unix
+
 // Command speedtest compares the ways to three small servers: directly, through
 // nginx, haproxy and Caddy, and through Caddys that find the servers by DNS and by
 // a key-value store. It also adds a server and takes one away under load, in each
