@@ -161,16 +161,31 @@ func (h *Handler) decide(x exchange) (response.Response, *stubs.More, error) {
 	return h.mappings.Unmatched(request, x), nil, nil
 }
 
-// readWhole reads the body for mappings that look at it.
-func readWhole(body io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(body, mostRead+1))
-	switch {
-	case err != nil:
-		return nil, caddyhttp.Error(http.StatusBadRequest, err)
-	case len(data) > mostRead:
-		return nil, caddyhttp.Error(http.StatusRequestEntityTooLarge, fmt.Errorf("a mapping looks at the body, which is larger than %d bytes", mostRead))
+// mostAnnounced is up to which size, in bytes, memory is taken for a body that is
+// announced and not yet sent.
+const mostAnnounced = 64 << 10
+
+// readWhole reads the body for mappings that look at it. Its size is what the client
+// has announced; negative, if it has not.
+func readWhole(body io.Reader, size int64) ([]byte, error) {
+	if size < 0 {
+		size = 1 << 10
 	}
-	return data, nil
+	data := make([]byte, 0, min(size, mostAnnounced)+1) // the end is found without more room
+	for {
+		n, err := body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case len(data) > mostRead:
+			return nil, caddyhttp.Error(http.StatusRequestEntityTooLarge, fmt.Errorf("a mapping looks at the body, which is larger than %d bytes", mostRead))
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return nil, caddyhttp.Error(http.StatusBadRequest, err)
+		case len(data) == cap(data):
+			data = append(data, 0)[:len(data)]
+		}
+	}
 }
 
 // stream sends a response whose body is a file, as long as it is now, takes its

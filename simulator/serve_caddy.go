@@ -102,7 +102,7 @@ func (x *onCaddy) stubRequest(request *wiremock.Request) {
 
 // ReadBody reads the body for mappings.
 func (x *onCaddy) ReadBody() ([]byte, error) {
-	data, err := readWhole(x.r.Body)
+	data, err := readWhole(x.r.Body, x.r.ContentLength)
 	if x.keeps {
 		keepBody(x.r, data)
 	}

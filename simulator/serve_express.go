@@ -79,7 +79,7 @@ func (x onExpress) stubRequest(request *wiremock.Request) {
 }
 
 // ReadBody reads the body for mappings.
-func (x onExpress) ReadBody() ([]byte, error) { return readWhole(x.Exchange) }
+func (x onExpress) ReadBody() ([]byte, error) { return readWhole(x.Exchange, x.Length) }
 
 // passesOn is part of exchange: what has to be passed on was given back to Caddy
 // before, unless its recipe went meanwhile.

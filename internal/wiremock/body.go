@@ -25,7 +25,7 @@ const (
 
 // readBody returns the body as matchers see it: unpacked, and as UTF-8.
 func (r *Request) readBody() (d document) {
-	data, err := r.ReadBody()
+	data, err := r.received()
 	if err != nil {
 		r.failed = err
 		return d

@@ -19,9 +19,10 @@ type condition struct {
 	path   string // where it stands in the mapping
 	name   string
 	values source
-	one    pattern   // one of the values has to meet it
-	each   []pattern // or: each is met by one of the values, as with WireMock perhaps the same one
-	exact  bool      // and there are as many values as patterns
+	list   func(r *Request) []parameter // what values goes through, of parameters; nil: of others
+	one    pattern                      // one of the values has to meet it
+	each   []pattern                    // or: each is met by one of the values, as with WireMock perhaps the same one
+	exact  bool                         // and there are as many values as patterns
 }
 
 // source goes through the values of a name until visit returns false.
@@ -33,12 +34,29 @@ func (c *condition) matches(r *Request) bool {
 	if c.one == nil {
 		return c.matchesEach(r)
 	}
+	if c.list != nil {
+		return c.matchesParameter(r)
+	}
 	found, matched := false, false
 	c.values(r, c.name, func(text string) bool {
 		found, matched = true, r.meets(c.one, present(text))
 		return !matched
 	})
 	return matched || !found && r.meets(c.one, value{})
+}
+
+// matchesParameter is matches for what requests have most, without what a visitor costs.
+func (c *condition) matchesParameter(r *Request) bool {
+	found := false
+	for _, p := range c.list(r) {
+		if p.name != c.name {
+			continue
+		}
+		if found = true; r.meets(c.one, present(p.value)) {
+			return true
+		}
+	}
+	return !found && r.meets(c.one, value{})
 }
 
 func (c *condition) matchesEach(r *Request) bool {
@@ -106,12 +124,16 @@ func visitNamed(parameters []parameter, name string, visit visitor) {
 }
 
 // conditions takes a field that has conditions by name.
-func (f *fields) conditions(field string, values source) ([]condition, error) {
+func (f *fields) conditions(field string, values source, list func(*Request) []parameter) ([]condition, error) {
 	data, given := f.take(field)
 	if !given {
 		return nil, nil
 	}
-	return parseConditions(f.at(field), data, values)
+	all, err := parseConditions(f.at(field), data, values)
+	for i := range all {
+		all[i].list = list
+	}
+	return all, err
 }
 
 func parseConditions(path string, data json.RawMessage, values source) ([]condition, error) {
@@ -215,7 +237,7 @@ func (p ofCookie) matches(v value) bool {
 
 // cookies takes the conditions on cookies.
 func (f *fields) cookies() ([]condition, error) {
-	list, err := f.conditions("cookies", cookieValues)
+	list, err := f.conditions("cookies", cookieValues, (*Request).cookieParameters)
 	for i := range list {
 		if list[i].one != nil {
 			list[i].one = ofCookie{list[i].one}

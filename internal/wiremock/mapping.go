@@ -158,12 +158,13 @@ func (f *fields) named(u urlMatcher) ([]condition, error) {
 	for _, group := range []struct {
 		field  string
 		values source
+		list   func(*Request) []parameter
 	}{
-		{"queryParameters", queryValues},
-		{"headers", headerValues},
-		{"formParameters", formValues},
+		{"queryParameters", queryValues, (*Request).queryParameters},
+		{"headers", headerValues, nil},
+		{"formParameters", formValues, (*Request).formParameters},
 	} {
-		list, err := f.conditions(group.field, group.values)
+		list, err := f.conditions(group.field, group.values, group.list)
 		if err != nil {
 			return nil, err
 		}

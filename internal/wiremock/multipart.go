@@ -198,7 +198,7 @@ func (f *fields) multipartPattern() (*multipartPattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.headers, err = f.conditions("headers", partHeaderValues); err != nil {
+	if p.headers, err = f.conditions("headers", partHeaderValues, nil); err != nil {
 		return nil, err
 	}
 	if list, given := f.take("bodyPatterns"); given {

@@ -130,14 +130,19 @@ func (r *Request) header(name string) []string {
 func (r *Request) bodyDocument() *document {
 	if !r.parsed.body {
 		r.parsed.body = true
-		if r.ReadBody == nil && r.Server != nil {
-			r.ReadBody = r.Server.ReadBody
-		}
-		if r.ReadBody != nil {
+		if r.ReadBody != nil || r.Server != nil {
 			r.body = r.readBody()
 		}
 	}
 	return &r.body
+}
+
+// received returns the body as the server has it.
+func (r *Request) received() ([]byte, error) {
+	if r.ReadBody != nil {
+		return r.ReadBody()
+	}
+	return r.Server.ReadBody()
 }
 
 // Client returns the address of the client, without a port.
