@@ -14,7 +14,8 @@ import (
 	"testing"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
-	_ "github.com/caddy-rehearsal/rehearsal/stores/s3" // as cmd/caddy has it
+	_ "github.com/caddy-rehearsal/rehearsal/queues" // as cmd/caddy has it, and what follows
+	_ "github.com/caddy-rehearsal/rehearsal/stores/s3"
 )
 
 var update = flag.Bool("update", false, "write what the adapter makes into testdata/adapt")
@@ -80,16 +81,20 @@ func readGoldens(t *testing.T) map[string]string {
 // is unknown, and looks for each in a Caddyfile that is adapted to JSON.
 func TestEveryOptionHasAGolden(t *testing.T) {
 	blocks := map[string]string{
-		"simulator":      "simulator {\n%\n}",
-		"route":          "simulator {\nroute /a {\n%\n}\n}",
-		"stage":          "simulator {\nstage 0s 200 {\n%\n}\n}",
-		"outcome":        "simulator {\nstage 0s {\noutcome 200 {\n%\n}\n}\n}",
-		"tee":            "tee http://127.0.0.1:1 {\n%\n}",
-		"blackhole":      "blackhole {\n%\n}",
-		"record":         "blackhole {\nrecord recordings {\n%\n}\n}",
-		"on_miss":        "simulator {\non_miss http://127.0.0.1:1 {\n%\n}\n}",
-		"mappings_admin": "simulator {\nmappings_admin {\n%\n}\n}",
-		"compare":        "tee http://127.0.0.1:1 {\ncompare {\n%\n}\n}",
+		"simulator":       "simulator {\n%\n}",
+		"route":           "simulator {\nroute /a {\n%\n}\n}",
+		"stage":           "simulator {\nstage 0s 200 {\n%\n}\n}",
+		"outcome":         "simulator {\nstage 0s {\noutcome 200 {\n%\n}\n}\n}",
+		"tee":             "tee http://127.0.0.1:1 {\n%\n}",
+		"blackhole":       "blackhole {\n%\n}",
+		"record":          "blackhole {\nrecord recordings {\n%\n}\n}",
+		"on_miss":         "simulator {\non_miss http://127.0.0.1:1 {\n%\n}\n}",
+		"mappings_admin":  "simulator {\nmappings_admin {\n%\n}\n}",
+		"queue_simulator": "queue_simulator {\n%\n}",
+		"broker":          "queue_simulator {\nbroker mq amqp://mq {\n%\n}\n}",
+		"tls":             "queue_simulator {\nbroker mq amqp://mq {\ntls {\n%\n}\n}\n}",
+		"service":         "queue_simulator {\nservice orders {\n%\n}\n}",
+		"compare":         "tee http://127.0.0.1:1 {\ncompare {\n%\n}\n}",
 	}
 	good := make(map[string]string) // the blocks of each name in all goldens
 	for _, golden := range readGoldens(t) {
@@ -104,7 +109,11 @@ func TestEveryOptionHasAGolden(t *testing.T) {
 		}
 	}
 	for name, text := range blocks {
-		_, err := caddytest.Adapt("http://127.0.0.1:1 {\n" + strings.Replace(text, "%", "no_such_option", 1) + "\n}\n")
+		site := "http://127.0.0.1:1 {\n%\n}\n"
+		if strings.HasPrefix(text, "queue_simulator") {
+			site = "{\n%\n}\n"
+		}
+		_, err := caddytest.Adapt(strings.Replace(site, "%", strings.Replace(text, "%", "no_such_option", 1), 1))
 		if err == nil {
 			t.Fatalf("%s takes any option", name)
 		}

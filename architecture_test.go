@@ -59,6 +59,9 @@ var drivers = []string{
 	"github.com/aws",
 }
 
+// protocols are what only queues and the programs that have them reach, as drivers.
+var protocols = []string{"github.com/Azure/go-amqp"}
+
 // knowsHTTP are the pure packages that reach net/http, each with the reason.
 var knowsHTTP = map[string]string{
 	"internal/coding":              "brotli's library, which has a helper for servers",
@@ -116,10 +119,13 @@ func (g importGraph) faults() []string {
 				faults = append(faults, fmt.Sprintf("%s imports %s: %s", from, to, fault))
 			}
 		}
-		if part := partOf(from); part != "stores" && from != "cmd/caddy" {
-			for _, driver := range drivers {
-				if way := g.chain(pkg, driver); way != nil {
-					faults = append(faults, strings.Join(way, " → ")+": only stores reach a driver")
+		for part, guests := range map[string][]string{"stores": drivers, "queues": protocols} {
+			if partOf(from) == part || from == "cmd/caddy" {
+				continue
+			}
+			for _, guest := range guests {
+				if way := g.chain(pkg, guest); way != nil {
+					faults = append(faults, strings.Join(way, " → ")+": only "+part+" reach a driver")
 				}
 			}
 		}
@@ -259,6 +265,7 @@ func TestForbiddenArrowsAreFound(t *testing.T) {
 		{"teehandler", module + "/queues", "never import one another"},
 		{"caddyfile", module + "/simulator", "never imports a handler"},
 		{"blackhole", "gocloud.dev/blob/s3blob", "blackhole → gocloud.dev/blob/s3blob: only stores"},
+		{"simulator", "github.com/Azure/go-amqp", "simulator → github.com/Azure/go-amqp: only queues"},
 		{"internal/record", "github.com/aws/aws-sdk-go-v2/aws", "simulator → internal/record → github.com/aws/aws-sdk-go-v2/aws: only stores"},
 		{"internal/express", module + "/replaycmd/internal/source", "never imports a handler"},
 		{"teehandler", module + "/examples/record", "nothing imports it"},

@@ -3,6 +3,7 @@ module github.com/caddy-rehearsal/rehearsal
 go 1.26.0
 
 require (
+	github.com/Azure/go-amqp v1.7.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/andybalholm/brotli v1.3.0
 	github.com/antchfx/xpath v1.3.9

@@ -118,6 +118,109 @@ func parseHead(d *caddyfile.Dispenser, option string, args []string) (outcome re
 	return outcome, nil
 }
 
+// AddMessages returns the reader of the option `stage` of answers to messages, which
+// adds a stage that was checked:
+//
+//	stage <at> [<latency>] { <words of an outcome> }
+//	stage <at> {
+//	    outcome [<latency>] { <words of an outcome> }
+//	}
+//
+// The words of an outcome are:
+//
+//	percent   <share>
+//	first     <n> [by header <property>]
+//	fault     drop|duplicate|poison [<percent>]
+//	fault     late <duration> [<percent>]
+//	ramp
+//	body      <text>
+//	body_file <path>
+//	header    <property> <value>
+func AddMessages(to *recipe.MessageStages) func(*caddyfile.Dispenser) error {
+	return func(d *caddyfile.Dispenser) error {
+		stage, err := parseMessages(d)
+		if err != nil {
+			return err
+		}
+		if err := (recipe.MessageStages{stage}).Validate(); err != nil {
+			return d.Errf("parsing stage: %v", err)
+		}
+		*to = append(*to, stage)
+		return nil
+	}
+}
+
+func parseMessages(d *caddyfile.Dispenser) (stage recipe.Stage, err error) {
+	args := d.RemainingArgs()
+	if len(args) < 1 || len(args) > 2 {
+		if len(args) > 2 {
+			return stage, d.Errf("parsing stage: expected a time and a latency: %v", recipe.ErrNoStatus)
+		}
+		return stage, d.ArgErr()
+	}
+	if stage.At, err = recipe.ParseOffset(args[0]); err != nil {
+		return stage, d.Errf("parsing stage: at: %v", err)
+	}
+	single, alone := recipe.Outcome{}, len(args) == 2
+	if single.Latency, err = messageLatency(d, "stage", args[1:]); err != nil {
+		return stage, err
+	}
+	options := messageWords(&single)
+	for word, read := range options {
+		options[word] = func(d *caddyfile.Dispenser) error {
+			alone = true
+			return read(d)
+		}
+	}
+	options["outcome"] = func(d *caddyfile.Dispenser) (err error) {
+		var outcome recipe.Outcome
+		if outcome.Latency, err = messageLatency(d, "outcome", d.RemainingArgs()); err != nil {
+			return err
+		}
+		if err := messageWords(&outcome).Block(d, "outcome", repeatable...); err != nil {
+			return err
+		}
+		stage.Outcomes = append(stage.Outcomes, outcome)
+		return nil
+	}
+	if err := options.Block(d, "stage", append(repeatable, "outcome")...); err != nil {
+		return stage, err
+	}
+	if len(stage.Outcomes) == 0 {
+		stage.Outcomes = []recipe.Outcome{single}
+	} else if alone {
+		return stage, d.Errf("parsing stage: a stage with outcomes has nothing beside: write latency and words into an outcome")
+	}
+	return stage, nil
+}
+
+// messageLatency reads the latency that may be there, and refuses a status.
+func messageLatency(d *caddyfile.Dispenser, option string, args []string) (l latency.Latency, err error) {
+	if len(args) == 0 {
+		return l, nil
+	}
+	if _, err := strconv.Atoi(args[0]); err == nil && args[0] != "0" {
+		return l, d.Errf("parsing %s: '%s': %v", option, args[0], recipe.ErrNoStatus)
+	}
+	if len(args) > 1 {
+		return l, d.ArgErr()
+	}
+	if l, err = latency.Parse(args[0]); err != nil {
+		return l, d.Errf("parsing %s: latency: %v", option, err)
+	}
+	return l, nil
+}
+
+// messageWords returns the words of an outcome for messages.
+func messageWords(o *recipe.Outcome) words.Options {
+	all := Words(o)
+	for _, word := range []string{"bandwidth", "dribble", "chunked"} {
+		delete(all, word)
+	}
+	all["fault"] = words.OptionalJoined(&o.Fault, 1, 3, recipe.ParseMessageFault)
+	return all
+}
+
 // repeatable are the words of an outcome that may be given more than once.
 var repeatable = []string{"header"}
 

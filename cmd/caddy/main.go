@@ -12,6 +12,7 @@ import (
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
 	_ "github.com/caddy-rehearsal/rehearsal"
+	_ "github.com/caddy-rehearsal/rehearsal/queues"
 	_ "github.com/caddy-rehearsal/rehearsal/stores/s3"
 )
 

@@ -22,6 +22,8 @@ var faults = []response.Fault{response.Reset, response.Empty, response.Malformed
 type Fault struct {
 	Kind    response.Fault
 	Percent units.Percent
+	// Delay is how long after its latency an answer with the fault late is sent.
+	Delay Offset
 }
 
 // halfCut is how much of the body comes before a cut unless it is said.
@@ -30,7 +32,10 @@ const halfCut = 50
 // ParseFault reads a fault from text.
 func ParseFault(text string) (Fault, error) {
 	kind, share, given := strings.Cut(text, " ")
-	fault := Fault{response.Fault(kind), 100}
+	fault := Fault{Kind: response.Fault(kind), Percent: 100}
+	if slices.Contains(messageFaults, fault.Kind) {
+		return Fault{}, fmt.Errorf("'%s' is a fault of messages on queues: expected one of %v", kind, faults)
+	}
 	if !slices.Contains(faults, fault.Kind) {
 		return Fault{}, fmt.Errorf("'%s' is not a fault: expected one of %v", kind, faults)
 	}
@@ -51,12 +56,21 @@ func ParseFault(text string) (Fault, error) {
 // Always reports whether all responses have the fault.
 func (f Fault) Always() bool { return f.Percent == 100 || f.Kind == response.Cut }
 
+// sendsBody reports whether a response with the fault has its whole body.
+func (f Fault) sendsBody() bool {
+	return f.Kind == response.Duplicate || f.Kind == response.Poison || f.Kind == response.Late
+}
+
 // String returns the text that ParseFault reads.
 func (f Fault) String() string {
-	if f.Percent == 100 {
-		return string(f.Kind)
+	text := string(f.Kind)
+	if f.Kind == response.Late {
+		text += " " + f.Delay.String()
 	}
-	return string(f.Kind) + " " + f.Percent.String()
+	if f.Percent == 100 {
+		return text
+	}
+	return text + " " + f.Percent.String()
 }
 
 // MarshalText writes the fault as text.

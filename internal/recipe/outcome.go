@@ -18,7 +18,7 @@ import (
 type Outcome struct {
 	// The status of the response, from 200 to 999. A 2xx serves the content, a
 	// 404 `Not found`, any other `Error <status>`. Default: 200.
-	Status int `json:"status"`
+	Status int `json:"status,omitempty"`
 
 	// The time from the request to the first byte of the response. Default: 0.
 	Latency latency.Latency `json:"latency"`
@@ -130,7 +130,7 @@ func (o *Outcome) checkTogether() error {
 	given := o.aboutTheBody()
 	if o.Fault != nil && o.Fault.Kind == response.Cut {
 		given = append(given, "fault")
-	} else if o.Fault != nil && o.Fault.Always() {
+	} else if o.Fault != nil && o.Fault.Always() && !o.Fault.sendsBody() {
 		if !o.Fault.Kind.Answers() && o.Headers != nil {
 			given = append(given, "headers")
 		}

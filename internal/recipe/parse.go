@@ -134,7 +134,12 @@ func (r *Recipe) decodeStages(value []byte) error {
 // UnmarshalJSON reads a stage and refuses fields that it does not know.
 func (s *Stage) UnmarshalJSON(data []byte) error {
 	single := Outcome{Status: http.StatusOK}
-	known := single.decoders()
+	return s.decode(data, &single, single.decoders(), (*Outcome).UnmarshalJSON)
+}
+
+// decode reads a stage that has the fields of a single outcome, or a list of
+// outcomes.
+func (s *Stage) decode(data []byte, single *Outcome, known decoders, outcome func(*Outcome, []byte) error) error {
 	var given []string
 	for name, decode := range known {
 		known[name] = func(value []byte) error {
@@ -143,26 +148,26 @@ func (s *Stage) UnmarshalJSON(data []byte) error {
 		}
 	}
 	known["at"] = s.At.UnmarshalJSON
-	known["outcomes"] = s.decodeOutcomes
+	known["outcomes"] = func(value []byte) error { return s.decodeOutcomes(value, outcome) }
 	if err := decodeObject(data, known); err != nil {
 		return err
 	}
 	if s.Outcomes == nil {
-		s.Outcomes = []Outcome{single}
+		s.Outcomes = []Outcome{*single}
 	} else if len(given) > 0 {
 		return in(given[0], errors.New("is for an outcome to say, as the stage has outcomes"))
 	}
 	return nil
 }
 
-func (s *Stage) decodeOutcomes(value []byte) error {
+func (s *Stage) decodeOutcomes(value []byte, decode func(*Outcome, []byte) error) error {
 	s.Outcomes, s.listed = []Outcome{}, true
 	return decodeList(value, func(i int, value []byte) error {
 		if i == mostOutcomes {
 			return errTooManyOutcomes
 		}
 		var outcome Outcome
-		err := outcome.UnmarshalJSON(value)
+		err := decode(&outcome, value)
 		s.Outcomes = append(s.Outcomes, outcome)
 		return err
 	})

@@ -167,5 +167,13 @@ const (
 	Cut       Fault = "cut"       // the head and a part of the body, then closed
 )
 
+// The faults of answers to messages on queues.
+const (
+	Drop      Fault = "drop"      // none is sent
+	Duplicate Fault = "duplicate" // it is sent twice
+	Poison    Fault = "poison"    // bytes in place of a text, a text in place of bytes
+	Late      Fault = "late"      // it is sent when its request has long been accepted
+)
+
 // Answers reports whether the client gets to see a status.
 func (f Fault) Answers() bool { return f == NoFault || f == Malformed || f == Cut }

@@ -38,8 +38,7 @@ func (t *tally) hit() {
 }
 
 // newCounts makes counts that have to be released.
-func newCounts(simulator, route string) *counts {
-	s := series{simulator, route}
+func newCounts(s series) *counts {
 	s.use()
 	return &counts{series: s, release: sync.OnceFunc(s.release), tallies: make(map[counted]*tally)}
 }
@@ -98,7 +97,16 @@ func (c *counts) clear() {
 // series names the metrics of a route. They are there as long as a scenario
 // counts in them: that of the next configuration begins to before the former
 // ends, so they count on across reloads.
-type series struct{ simulator, route string }
+type series struct {
+	simulator, route string
+	in               *vectors
+}
+
+// vectors are the metrics that scenarios count in.
+type vectors struct {
+	requests, forgotten *prometheus.CounterVec
+	latency             *prometheus.HistogramVec
+}
 
 // users counts the scenarios that count in a route's metrics, and how many
 // branches these have.
@@ -128,11 +136,11 @@ func (s series) release() {
 		return
 	}
 	delete(users.of, s)
-	latencySeconds.DeleteLabelValues(s.simulator, s.route)
-	keysForgotten.DeleteLabelValues(s.simulator, s.route)
+	s.in.latency.DeleteLabelValues(s.simulator, s.route)
+	s.in.forgotten.DeleteLabelValues(s.simulator, s.route)
 	for branch := range u.branches + 1 {
 		for hundreds := range 10 { // 0 is NoStatus
-			requestsTotal.DeleteLabelValues(s.simulator, s.route, strconv.Itoa(branch), class(100*hundreds))
+			s.in.requests.DeleteLabelValues(s.simulator, s.route, strconv.Itoa(branch), class(100*hundreds))
 		}
 	}
 }
@@ -143,15 +151,15 @@ func (s series) requests(status, branch int) prometheus.Counter {
 	u := users.of[s]
 	u.branches = max(u.branches, branch)
 	users.of[s] = u
-	return requestsTotal.WithLabelValues(s.simulator, s.route, strconv.Itoa(branch), class(status))
+	return s.in.requests.WithLabelValues(s.simulator, s.route, strconv.Itoa(branch), class(status))
 }
 
 func (s series) forgotten() prometheus.Counter {
-	return keysForgotten.WithLabelValues(s.simulator, s.route)
+	return s.in.forgotten.WithLabelValues(s.simulator, s.route)
 }
 
 func (s series) latency() prometheus.Observer {
-	return latencySeconds.WithLabelValues(s.simulator, s.route)
+	return s.in.latency.WithLabelValues(s.simulator, s.route)
 }
 
 // noRoute is the label of requests that no route took.
@@ -160,32 +168,35 @@ const noRoute = "none"
 // latencyBounds are the seconds between which latencies are counted.
 var latencyBounds = []float64{0, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
-var (
-	requestsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: "caddy",
-		Subsystem: "simulator",
-		Name:      "requests_total",
-		Help:      "Requests answered, by route, outcome of the stage and class of status.",
-	}, []string{"simulator", "route", "branch", "code"})
+// exported are the metrics that everybody can see.
+var exported = newVectors()
 
-	keysForgotten = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: "caddy",
-		Subsystem: "simulator",
-		Name:      "keys_forgotten_total",
-		Help:      "Keys of `first ... by` that were forgotten for newer ones.",
-	}, []string{"simulator", "route"})
-
-	latencySeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Namespace: "caddy",
-		Subsystem: "simulator",
-		Name:      "latency_seconds",
-		Help:      "Latency imposed on responses.",
-		Buckets:   latencyBounds,
-	}, []string{"simulator", "route"})
-)
+func newVectors() *vectors {
+	return &vectors{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "caddy",
+			Subsystem: "simulator",
+			Name:      "requests_total",
+			Help:      "Requests answered, by route, outcome of the stage and class of status.",
+		}, []string{"simulator", "route", "branch", "code"}),
+		forgotten: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "caddy",
+			Subsystem: "simulator",
+			Name:      "keys_forgotten_total",
+			Help:      "Keys of `first ... by` that were forgotten for newer ones.",
+		}, []string{"simulator", "route"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "caddy",
+			Subsystem: "simulator",
+			Name:      "latency_seconds",
+			Help:      "Latency imposed on responses.",
+			Buckets:   latencyBounds,
+		}, []string{"simulator", "route"}),
+	}
+}
 
 // Collectors returns the metrics that scenarios count in, whatever
 // configuration is in force.
 func Collectors() []prometheus.Collector {
-	return []prometheus.Collector{requestsTotal, latencySeconds, keysForgotten}
+	return []prometheus.Collector{exported.requests, exported.latency, exported.forgotten}
 }

@@ -36,7 +36,7 @@ func (s *Scenario) Outside(name string, status int) *Outside {
 	defer s.mu.Unlock()
 	o, ok := s.outside[name]
 	if !ok {
-		o = &outsider{counts: newCounts(s.name, name)}
+		o = &outsider{counts: newCounts(s.seriesOf(name))}
 		s.outside[name] = o
 	}
 	o.uses++

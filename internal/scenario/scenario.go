@@ -23,6 +23,7 @@ type Scenario struct {
 	name       string
 	configured recipe.List
 	defaults   Defaults
+	in         *vectors
 	logger     atomic.Pointer[zap.Logger] // of the configuration in force
 
 	table atomic.Pointer[table] // replaced whole, so that deciding takes no lock
@@ -44,6 +45,8 @@ type Scenario struct {
 type Defaults struct {
 	// Seed makes random choices the same in every run.
 	Seed *uint64
+	// Private keeps the scenario out of the metrics, for who has others.
+	Private bool
 }
 
 // New makes a scenario of the recipes that a configuration has. Their clock
@@ -53,11 +56,15 @@ func New(name string, configured recipe.List, defaults Defaults) (*Scenario, err
 		name:       name,
 		configured: configured,
 		defaults:   defaults,
-		unset:      newCounts(name, noRoute),
 		former:     make(Counts),
 		outside:    make(map[string]*outsider),
 		fetching:   make(chan struct{}, atOnce),
 	}
+	s.in = exported
+	if defaults.Private {
+		s.in = newVectors()
+	}
+	s.unset = newCounts(s.seriesOf(noRoute))
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.logger.Store(zap.NewNop())
 	s.table.Store(newTable(nil))
@@ -72,6 +79,9 @@ func New(name string, configured recipe.List, defaults Defaults) (*Scenario, err
 
 // Name returns the name that the configuration has for the scenario.
 func (s *Scenario) Name() string { return s.name }
+
+// seriesOf returns the metrics of a route.
+func (s *Scenario) seriesOf(route string) series { return series{s.name, route, s.in} }
 
 // log returns the logger of the configuration in force.
 func (s *Scenario) log() *zap.Logger { return s.logger.Load() }
@@ -215,7 +225,7 @@ func (s *Scenario) install(kept *table, added []*route, at time.Time) error {
 		if old := before.get(r.recipe.Route); old != nil {
 			r.start(old.counts, start)
 		} else {
-			r.start(newCounts(s.name, r.recipe.Route), start)
+			r.start(newCounts(s.seriesOf(r.recipe.Route)), start)
 		}
 	}
 	s.replace(after)

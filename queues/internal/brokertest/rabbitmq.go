@@ -1,0 +1,161 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package brokertest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Azure/go-amqp"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+)
+
+// RabbitMQ is a real RabbitMQ with its plugins for AMQP 1.0 and STOMP, in which
+// guest may do everything.
+type RabbitMQ struct {
+	// AMQP and Stomp are where it listens.
+	AMQP, Stomp string
+
+	t      testing.TB
+	dir    string
+	env    []string
+	server *exec.Cmd
+}
+
+// RunRabbitMQ starts it. It ends with the test, and so does its epmd.
+func RunRabbitMQ(t testing.TB) *RabbitMQ {
+	t.Helper()
+	b := &RabbitMQ{t: t, dir: t.TempDir(), AMQP: caddytest.Addr(t), Stomp: caddytest.Addr(t)}
+	names, distribution := portOf(caddytest.Addr(t)), portOf(caddytest.Addr(t))
+	b.write("enabled", "[rabbitmq_amqp1_0,rabbitmq_stomp].\n")
+	b.write("rabbitmq.conf", fmt.Sprintf("listeners.tcp.default = %s\nstomp.listeners.tcp.1 = %s\nloopback_users = none\n", b.AMQP, b.Stomp))
+	path := func(name string) string { return filepath.Join(b.dir, name) }
+	b.env = append(os.Environ(),
+		"HOME="+b.dir, "RABBITMQ_NODENAME=test"+names+"@localhost", "RABBITMQ_CONF_ENV_FILE="+path("none"),
+		"RABBITMQ_MNESIA_BASE="+path("mnesia"), "RABBITMQ_LOG_BASE="+path("log"), "RABBITMQ_CONFIG_FILE="+path("rabbitmq"),
+		"RABBITMQ_ENABLED_PLUGINS_FILE="+path("enabled"), "RABBITMQ_PID_FILE="+path("pid"), "RABBITMQ_DIST_PORT="+distribution,
+		"ERL_EPMD_PORT="+names, "ERL_EPMD_ADDRESS=127.0.0.1", "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+sbwt none -start_epmd false",
+	)
+	epmd := exec.CommandContext(t.Context(), "epmd", "-port", names, "-address", "127.0.0.1")
+	if err := epmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = epmd.Process.Kill()
+		_ = epmd.Wait() // which is about the kill
+	})
+	t.Cleanup(func() { b.end(syscall.SIGKILL) })
+	b.Start()
+	return b
+}
+
+func portOf(addr string) string {
+	_, port, _ := net.SplitHostPort(addr)
+	return port
+}
+
+func (b *RabbitMQ) write(name, text string) {
+	if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Start starts it and waits until it listens.
+func (b *RabbitMQ) Start() {
+	b.t.Helper()
+	b.server = exec.Command("/usr/lib/rabbitmq/bin/rabbitmq-server")
+	b.server.Env = b.env
+	b.server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	output, err := os.Create(filepath.Join(b.dir, "output"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer output.Close()
+	b.server.Stdout, b.server.Stderr = output, output
+	if err := b.server.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	AwaitListening(b.t, b.AMQP, b.Stomp)
+}
+
+// AwaitListening waits until somebody listens on addresses.
+func AwaitListening(t testing.TB, addrs ...string) {
+	t.Helper()
+	for _, addr := range addrs {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			conn, err := net.Dial("tcp", addr)
+			if err == nil {
+				conn.Close()
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("nobody listens on %s: %v", addr, err)
+			}
+		}
+	}
+}
+
+// Stop stops it in good order.
+func (b *RabbitMQ) Stop() { b.end(syscall.SIGTERM) }
+
+// end sends the broker a signal, then ends all that it has started.
+func (b *RabbitMQ) end(signal syscall.Signal) {
+	if b.server == nil {
+		return
+	}
+	if pid, err := os.ReadFile(filepath.Join(b.dir, "pid")); err == nil {
+		if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err == nil && n > 1 {
+			_ = syscall.Kill(n, signal)
+		}
+	}
+	if signal == syscall.SIGKILL {
+		_ = syscall.Kill(-b.server.Process.Pid, signal)
+	}
+	_ = b.server.Wait() // which is about the signal
+	_ = syscall.Kill(-b.server.Process.Pid, syscall.SIGKILL)
+	b.server = nil
+}
+
+// Drain takes so many messages from an address, and returns their ids.
+func (b *RabbitMQ) Drain(ctx context.Context, address string, n int) (ids []string) {
+	b.t.Helper()
+	conn, err := amqp.Dial(ctx, "amqp://guest:guest@"+b.AMQP, &amqp.ConnOptions{HostName: "vhost:/"})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer conn.Close()
+	session, err := conn.NewSession(ctx, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	receiver, err := session.NewReceiver(ctx, address, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for len(ids) < n {
+		m, err := receiver.Receive(ctx, nil)
+		if err != nil {
+			b.t.Fatalf("%s has %d of %d messages: %v", address, len(ids), n, err)
+		}
+		if err := receiver.AcceptMessage(ctx, m); err != nil {
+			b.t.Fatal(err)
+		}
+		id := ""
+		if m.Properties != nil {
+			id = fmt.Sprint(m.Properties.MessageID)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}

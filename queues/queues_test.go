@@ -1,0 +1,348 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package queues_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	_ "github.com/caddy-rehearsal/rehearsal/queues"
+	"github.com/caddy-rehearsal/rehearsal/queues/internal/brokertest"
+)
+
+func TestMain(m *testing.M) {
+	caddytest.BecomeCaddy()
+	os.Exit(m.Run())
+}
+
+const (
+	requests = "/queue/orders"
+	replies  = "/queue/replies"
+	dead     = "/queue/orders.dead"
+)
+
+// simulator is a Caddy that answers on a broker.
+type simulator struct {
+	*caddytest.Server
+	t     testing.TB
+	admin string
+}
+
+// config returns a Caddyfile with services on a broker.
+func config(admin, url, broker string, services ...string) string {
+	return fmt.Sprintf("{\nadmin %s\nqueue_simulator {\nbroker mq %s {\n%s\n}\n%s\n}\n}\n", admin, url, broker, strings.Join(services, "\n"))
+}
+
+func service(options ...string) string {
+	return "service " + requests + " {\n" + strings.Join(options, "\n") + "\n}"
+}
+
+// simulate runs services on a test's broker.
+func simulate(t testing.TB, b *brokertest.Stomp, services ...string) *simulator {
+	t.Helper()
+	s := &simulator{t: t, admin: caddytest.Addr(t)}
+	s.Server = caddytest.Run(t, config(s.admin, "stomp://"+b.Addr, "", services...))
+	return s
+}
+
+type status struct {
+	Service   string
+	Receiving bool
+	InHand    int `json:"in_hand"`
+	Requests  map[string]int
+}
+
+// status returns what Caddy's admin API says of the services, by name.
+func (s *simulator) status() map[string]status {
+	s.t.Helper()
+	var list []status
+	if err := json.Unmarshal([]byte(s.get("/rehearsal/queues")), &list); err != nil {
+		s.t.Fatal(err)
+	}
+	byName := make(map[string]status)
+	for _, one := range list {
+		byName[one.Service] = one
+	}
+	return byName
+}
+
+func (s *simulator) get(path string) string {
+	s.t.Helper()
+	resp, err := http.Get("http://" + s.admin + path)
+	for deadline := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		resp, err = http.Get("http://" + s.admin + path) // the API begins again with each configuration
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(body)
+}
+
+// await waits until the requests of a service have had these results, and no others.
+func (s *simulator) await(name string, results map[string]int) {
+	s.t.Helper()
+	want := fmt.Sprint(results)
+	var got string
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if got = fmt.Sprint(s.status()[name].Requests); got == want {
+			return
+		}
+	}
+	s.t.Fatalf("%s: got %s, want %s\n%s", name, got, want, s.Logs())
+}
+
+// awaitInHand waits until so many requests of a service are in hand.
+func (s *simulator) awaitInHand(name string, n int) {
+	s.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); s.status()[name].InHand != n; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%s: %+v, want %d in hand", name, s.status()[name], n)
+		}
+	}
+}
+
+func started(t testing.TB) *brokertest.Stomp {
+	b := brokertest.NewStomp(t)
+	b.Start()
+	return b
+}
+
+// TestAnswers sends texts and bytes, with and without a correlation id.
+func TestAnswers(t *testing.T) {
+	b := started(t)
+	s := simulate(t, b, service("concurrency 7", `body "it is <<8b>>"`, "header Served yes", "stage 0s 5ms..10ms"))
+	b.Put(requests, "a", "reply-to", replies, "message-id", "ID:1", "kind", "x:y\nz\\", "persistent", "true", "priority", "6")
+	b.Put(requests, "b", "reply-to", replies, "message-id", "ID:2", "correlation-id", "mine", "content-length", "1")
+	byID := make(map[string]*brokertest.Message)
+	for _, m := range b.Take(replies, 2) {
+		byID[m.Headers["correlation-id"]] = m
+	}
+	for id, want := range map[string]map[string]string{
+		"ID:1": {"kind": "x:y\nz\\", "persistent": "true", "priority": "6", "Served": "yes", "content-length": ""},
+		"mine": {"content-length": "14", "Served": "yes", "persistent": ""},
+	} {
+		m := byID[id]
+		if m == nil {
+			t.Fatalf("no answer has the correlation id %s: %v", id, byID)
+		}
+		for name, value := range want {
+			if m.Headers[name] != value {
+				t.Errorf("%s: %s is %q, want %q", id, name, m.Headers[name], value)
+			}
+		}
+		if !strings.HasPrefix(m.Body, "it is ") || len(m.Body) != 14 {
+			t.Errorf("%s: body %q", id, m.Body)
+		}
+	}
+	s.await(requests, map[string]int{"answered": 2})
+	b.AwaitUnsettled(0)
+	if n := b.Prefetch(); n != 7 {
+		t.Errorf("asked for %d requests at once, want 7", n)
+	}
+	metrics := s.get("/metrics")
+	for _, want := range []string{
+		`caddy_queue_simulator_requests_total{broker="mq",result="answered",service="/queue/orders"}`,
+		`caddy_queue_simulator_connected{broker="mq",connection="answers"} 1`,
+		`caddy_queue_simulator_asleep{broker="mq",service="/queue/orders"} 0`,
+		`caddy_queue_simulator_latency_seconds_count{broker="mq",service="/queue/orders"}`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("metrics lack %s", want)
+		}
+	}
+}
+
+// TestAcceptsWhatIsConfirmed holds back the broker's word that it has the answer:
+// until then the request is not accepted.
+func TestAcceptsWhatIsConfirmed(t *testing.T) {
+	b := started(t)
+	s := simulate(t, b, service("stage 0s"))
+	b.Hold(replies)
+	b.Put(requests, "", "reply-to", replies)
+	b.Take(replies, 1)
+	b.AwaitUnsettled(1)
+	if got := s.status()[requests]; got.InHand != 1 || len(got.Requests) != 0 {
+		t.Errorf("got %+v", got)
+	}
+	b.Release(replies)
+	b.AwaitUnsettled(0)
+	s.await(requests, map[string]int{"answered": 1})
+}
+
+// TestBadReplyTo has bad addresses among good ones: all good ones are answered, and
+// each bad one is a dead letter, once.
+func TestBadReplyTo(t *testing.T) {
+	for name, bad := range map[string][]string{
+		"none":     {"", ""},
+		"an error": {brokertest.Nowhere + "x", brokertest.Nowhere + "y"},
+		"silence":  {brokertest.Silent + "x", brokertest.Silent + "y"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := started(t)
+			s := simulate(t, b, service("stage 0s 1ms", "unanswerable dead_letter "+dead))
+			before := s.status()[requests].Requests
+			const good = 60
+			for i := range good {
+				b.Put(requests, "", "reply-to", fmt.Sprint(replies, i%5), "correlation-id", fmt.Sprint(i))
+				if i%20 == 10 && i/20 < len(bad) {
+					headers := []string{"correlation-id", bad[i/20]}
+					if bad[i/20] != "" {
+						headers = append(headers, "reply-to", bad[i/20])
+					}
+					b.Put(requests, "bad", headers...)
+				}
+			}
+			for _, m := range b.Take(dead, 2) {
+				if m.Body != "bad" || m.Headers["reply-to"] != m.Headers["correlation-id"] {
+					t.Errorf("dead letter %+v", m)
+				}
+			}
+			answered := make(map[string]bool)
+			for i := range 5 {
+				b.Await("answers", func() bool { return true })
+				for len(answered) < (i+1)*good/5 {
+					answered[b.Take(fmt.Sprint(replies, i), 1)[0].Headers["correlation-id"]] = true
+				}
+			}
+			s.await(requests, map[string]int{"answered": before["answered"] + good, "dead_lettered": before["dead_lettered"] + 2})
+			b.AwaitUnsettled(0)
+		})
+	}
+}
+
+func TestFaults(t *testing.T) {
+	b := started(t)
+	s := simulate(t, b, service(
+		"stage 0s {", "outcome {\nfirst 1 by header drop\nfault drop\n}", "}",
+	))
+	b.Put(requests, "", "reply-to", replies)
+	s.await(requests, map[string]int{"dropped": 1})
+	b.AwaitUnsettled(0)
+	s.Reload(config(s.admin, "stomp://"+b.Addr, "", service("body x", "stage 0s {\nfault duplicate\n}")))
+	b.Put(requests, "", "reply-to", replies, "correlation-id", "2")
+	for _, m := range b.Take(replies, 2) {
+		if m.Headers["correlation-id"] != "2" {
+			t.Errorf("got %+v", m)
+		}
+	}
+	s.Reload(config(s.admin, "stomp://"+b.Addr, "", service("body x", "stage 0s {\nfault poison\n}")))
+	b.Put(requests, "", "reply-to", replies)
+	if m := b.Take(replies, 1)[0]; m.Headers["content-length"] != "1" {
+		t.Errorf("a poisoned text is %+v", m)
+	}
+	s.Reload(config(s.admin, "stomp://"+b.Addr, "", service("body x", "stage 0s {\nfault late 100ms\n}")))
+	b.Hold(replies)
+	b.Put(requests, "", "reply-to", replies)
+	b.Take(replies, 1)
+	b.AwaitUnsettled(0) // though the answer is not confirmed
+	b.Release(replies)
+}
+
+// TestMatching has two services on an address, one of which has mappings.
+func TestMatching(t *testing.T) {
+	mappings := filepath.Join(t.TempDir(), "quotes.json")
+	if err := os.WriteFile(mappings, []byte(`{"mappings": [
+		{"request": {"urlPath": "/queue/orders", "bodyPatterns": [{"matchesJsonPath": "$.price"}]},
+		 "response": {"body": "{{jsonPath request.body '$.price'}} for {{request.headers.who}}", "transformers": ["response-template"], "headers": {"quoted": "yes"}, "fixedDelayMilliseconds": 1}}
+	]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := started(t)
+	s := simulate(t, b,
+		service("name quotes", "match property kind quote", "match body contains price", "mappings "+mappings),
+		service("name rest", "match property kind does_not_match q.*", "body rest", "stage 0s", "unmatched discard"))
+	ask := func(body, kind string) *brokertest.Message {
+		b.Put(requests, body, "reply-to", replies, "kind", kind, "who", "me")
+		return b.Take(replies, 1)[0]
+	}
+	if m := ask(`{"price": 12}`, "quote"); m.Body != "12 for me" || m.Headers["Quoted"] != "yes" {
+		t.Errorf("got %+v", m)
+	}
+	if m := ask(`{"price": 12}`, "other"); m.Body != "rest" {
+		t.Errorf("got %+v", m)
+	}
+	b.Put(requests, `{"cost": 12}`, "reply-to", replies, "kind", "quote")
+	s.await("quotes", map[string]int{"answered": 1, "unmatched": 1})
+	b.AwaitUnsettled(0)
+}
+
+// TestBrokerDown loads a configuration whose broker is not there.
+func TestBrokerDown(t *testing.T) {
+	b := brokertest.NewStomp(t)
+	s := simulate(t, b, service("stage 0s 1ms"))
+	b.Put(requests, "", "reply-to", replies)
+	if s.status()[requests].Receiving {
+		t.Error("receives from nowhere")
+	}
+	b.Start()
+	b.Take(replies, 1)
+	b.Stop()
+	b.Start()
+	b.Put(requests, "", "reply-to", replies)
+	b.Take(replies, 1)
+	b.AwaitUnsettled(0)
+	if logs := s.Logs(); strings.Count(logs, `"cannot connect; trying again"`) == 0 {
+		t.Errorf("nothing is logged of it: %s", logs)
+	}
+}
+
+// TestReload keeps connections where nothing has changed, and answers the requests
+// that sleep where something has.
+func TestReload(t *testing.T) {
+	b := started(t)
+	s := simulate(t, b, service("stage 0s 1ms"))
+	b.Put(requests, "", "reply-to", replies)
+	b.Take(replies, 1)
+	ever, _ := b.Connects()
+	s.Reload(config(s.admin, "stomp://"+b.Addr, "", service("stage 0s 1ms")) + "# changed\n")
+	b.Put(requests, "", "reply-to", replies)
+	b.Take(replies, 1)
+	if now, _ := b.Connects(); now != ever {
+		t.Errorf("connected %d times more", now-ever)
+	}
+	s.Reload(config(s.admin, "stomp://"+b.Addr, "", service("body old", "stage 0s 300ms")))
+	for range 10 {
+		b.Put(requests, "", "reply-to", replies)
+	}
+	s.awaitInHand(requests, 10)
+	s.Reload(config(s.admin, "stomp://"+b.Addr, "", service("body new", "stage 0s")))
+	for _, m := range b.Take(replies, 10) {
+		if m.Body != "old" {
+			t.Errorf("got %q", m.Body)
+		}
+	}
+	b.Put(requests, "", "reply-to", replies)
+	for b.Take(replies, 1)[0].Body != "new" { // the former one lets none come, once its last has gone
+		b.Put(requests, "", "reply-to", replies)
+	}
+}
+
+// TestGivesBack ends while requests sleep for longer than they may.
+func TestGivesBack(t *testing.T) {
+	b := started(t)
+	s := simulate(t, b, service("stage 0s 1h", "grace_period 50ms"))
+	for range 5 {
+		b.Put(requests, "", "reply-to", replies)
+	}
+	s.awaitInHand(requests, 5)
+	s.Reload(config(s.admin, "stomp://"+b.Addr, "", service("body new", "stage 0s")))
+	for _, m := range b.Take(replies, 5) {
+		if m.Body != "new" {
+			t.Errorf("got %q", m.Body)
+		}
+	}
+}
