@@ -161,6 +161,10 @@ func TestRabbitMQ(t *testing.T) {
 					t.Fatal(err)
 				}
 				done().expect(t, 200)
+				_ = p.cmd.Wait()
+				if p.cmd.ProcessState.ExitCode() != 0 {
+					t.Errorf("it ended with %v", p.cmd.ProcessState)
+				}
 			})
 			t.Run("restart", func(t *testing.T) {
 				s := &simulator{t: t, admin: caddytest.Addr(t)}

@@ -18,6 +18,7 @@ import (
 type subscription struct {
 	receiver *amqp.Receiver
 	paused   atomic.Bool
+	drains   bool // the broker bears to be asked to use up its credit
 	settling chan settling
 	done     chan struct{}
 	once     sync.Once
@@ -48,7 +49,9 @@ func (c *conn) Receive(ctx context.Context, source broker.Source) (broker.Subscr
 	if err := receiver.IssueCredit(uint32(source.Credit)); err != nil { //nolint:gosec // at most a million
 		return nil, err
 	}
-	s := &subscription{receiver: receiver, settling: make(chan settling, source.Credit), done: make(chan struct{})}
+	product, _ := c.Properties()["product"].(string)
+	drains := product != "RabbitMQ" // whose version 3 ends the session with an internal error
+	s := &subscription{receiver: receiver, drains: drains, settling: make(chan settling, source.Credit), done: make(chan struct{})}
 	go func() { s.end(s.receive(c.ctx, source)) }()
 	go s.settle(c.ctx)
 	return s, nil
@@ -68,6 +71,12 @@ func (s *subscription) receive(ctx context.Context, source broker.Source) (err e
 			var m *amqp.Message
 			if m, err = s.receiver.Receive(ctx, nil); err != nil {
 				return
+			}
+			if s.paused.Load() {
+				if err = s.release(ctx, m); err != nil {
+					return
+				}
+				continue
 			}
 			source.Deliver(deliveryOf(source.Address, m))
 		}
@@ -132,9 +141,17 @@ func (s *subscription) Settle(d *broker.Delivery, how broker.Settlement, done fu
 	done(broker.ErrLost)
 }
 
+// release gives a request back that came while pausing. As it gets no credit for
+// that, the broker stops when what it had is used up.
+func (s *subscription) release(ctx context.Context, m *amqp.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, settlingTime)
+	defer cancel()
+	return s.receiver.ReleaseMessage(ctx, m)
+}
+
 // Pause implements broker.Subscription.
 func (s *subscription) Pause() {
-	if s.paused.Swap(true) {
+	if s.paused.Swap(true) || !s.drains {
 		return
 	}
 	go func() {
