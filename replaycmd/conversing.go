@@ -207,7 +207,7 @@ func (p *params) reportLinks(d *delivery, r *report.Report, note func(error)) {
 		for _, c := range d.changing.follow.Counts(i) {
 			r.Targets[i].Links = append(r.Targets[i].Links, report.Link{
 				Consumer: c.Consumer.String(), Producer: c.Producer.String(),
-				Followed: c.Followed, Failed: c.Failed, Gone: c.Gone, Elsewhere: c.Elsewhere,
+				Followed: c.Followed, Failed: c.Failed, Gone: c.Gone, Kept: c.Kept, Elsewhere: c.Elsewhere,
 			})
 		}
 	}

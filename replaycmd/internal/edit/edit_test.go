@@ -117,7 +117,7 @@ func TestLongValuesAreReplacedInEveryForm(t *testing.T) {
 			t.Errorf("%s: the value was not found", name)
 			continue
 		}
-		d.Replace([]Replacement{{secret, fresh}})
+		d.Replace([]Replacement{{Secret: secret, By: fresh}})
 		got, want := d.Request(), request(form(fresh))
 		if string(got.URI) != string(want.URI) || string(got.Headers) != string(want.Headers) || string(got.Body) != string(want.Body) {
 			t.Errorf("%s: got %s\n%s\n%s\nwant %s\n%s\n%s", name, got.URI, got.Headers, got.Body, want.URI, want.Headers, want.Body)
@@ -131,7 +131,7 @@ func TestReplacedOnce(t *testing.T) {
 	const a, b = "aaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbb"
 	var d Draft
 	d.Begin(request("/?x="+a+"&y="+b+"&z="+a+"-"+b, "", ""))
-	d.Replace([]Replacement{{NewSecret(a), b}, {NewSecret(b), a}, {NewSecret(a + "-" + b), "both"}})
+	d.Replace([]Replacement{{Secret: NewSecret(a), By: b}, {Secret: NewSecret(b), By: a}, {Secret: NewSecret(a + "-" + b), By: "both"}})
 	if got := string(d.Request().URI); got != "/?x="+b+"&y="+a+"&z=both" {
 		t.Errorf("got %s", got)
 	}
@@ -143,7 +143,7 @@ func TestSignedTokensStayWhole(t *testing.T) {
 	token := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256"}`)) + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"sid":"`+value+`"}`)) + ".c2ln"
 	var d Draft
 	d.Begin(request("/", "X: "+token+"\r\n", ""))
-	d.Replace([]Replacement{{NewSecret(value), "another-value-of-it"}})
+	d.Replace([]Replacement{{Secret: NewSecret(value), By: "another-value-of-it"}})
 	if d.Changed() {
 		t.Errorf("got %s", d.Request().Headers)
 	}
@@ -181,7 +181,7 @@ func FuzzReplace(f *testing.F) {
 		d.Begin(request(target, fields, body))
 		secret := NewSecret(old)
 		found := d.Has(secret)
-		d.Replace([]Replacement{{secret, fresh}})
+		d.Replace([]Replacement{{Secret: secret, By: fresh}})
 		d.JSON(jsonpath.Path{{Any: true}}, to(old, fresh))
 		d.Segment(1, to(old, fresh))
 		d.Parameter("t", to(old, fresh))

@@ -13,11 +13,12 @@ import (
 )
 
 // JSON changes the values at a path of a body that is JSON: strings, numbers and
-// names like true. What was no string stays none if it can.
-func (d *Draft) JSON(path jsonpath.Path, change Change) {
+// names like true. What was no string stays none if it can. It returns whether
+// anything was changed, which it is not where the body is JSON in part only.
+func (d *Draft) JSON(path jsonpath.Path, change Change) bool {
 	body := d.Body()
 	if len(body) == 0 {
-		return
+		return false
 	}
 	j := &jsonChange{body: body, decoder: json.NewDecoder(bytes.NewReader(body)), change: change}
 	j.decoder.UseNumber()
@@ -25,8 +26,9 @@ func (d *Draft) JSON(path jsonpath.Path, change Change) {
 		if err := j.value(path, true); err != nil {
 			if err == io.EOF && j.done > 0 { //nolint:errorlint // as Token returns it
 				d.SetBody(append(j.out, body[j.done:]...))
+				return true
 			}
-			return
+			return false
 		}
 	}
 }

@@ -100,15 +100,15 @@ func (d *Draft) Has(s *Secret) bool {
 type Replacement struct {
 	Secret *Secret
 	By     string
+	Found  bool // Replace has found it
 }
 
 // Replace replaces values wherever they stand, the longest first where they
-// overlap.
+// overlap. It puts them in this order, and notes which were found.
 func (d *Draft) Replace(all []Replacement) {
 	if len(all) == 0 {
 		return
 	}
-	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b Replacement) int { return len(b.Secret.Value) - len(a.Secret.Value) })
 	path, query := cut(d.request.URI, '?')
 	newPath, ok := replaceIn(path, all, url.PathEscape)
@@ -144,15 +144,16 @@ func asIs(value string) string { return value }
 func replaceIn(text []byte, all []Replacement, escape func(string) string) (out []byte, changed bool) {
 	done := 0
 	for {
-		at, end, by := len(text), 0, ""
+		at, end, by, which := len(text), 0, "", 0
 		for i := range all {
 			if from, to, with, ok := all[i].find(text, done, escape); ok && from < at {
-				at, end, by = from, to, with
+				at, end, by, which = from, to, with, i
 			}
 		}
 		if end == 0 {
 			break
 		}
+		all[which].Found = true
 		out = append(append(out, text[done:at]...), by...)
 		done, changed = end, true
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
-	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/edit"
 )
 
@@ -31,33 +30,25 @@ func (s *Step) Olds() []string {
 // values that its answers have handed out, the cookies of the session, and an
 // Idempotency-Key of its own.
 func (s *Step) Change(d *edit.Draft, target int) {
-	var everywhere []edit.Replacement
-	var places []func() // of what stands everywhere
+	var c changes
 	for i := range s.needs {
 		n := &s.needs[i]
 		if n.lenient {
 			continue
 		}
 		o, _ := n.step.outcome(target, nil)
-		value, ok := s.value(n, target, &o)
-		if !ok {
-			continue
-		}
-		if n.link >= 0 {
-			s.run.links[n.link].targets[target].followed.Add(1)
-		}
-		switch {
-		case value == n.old:
-		case n.secret != nil:
-			everywhere = append(everywhere, edit.Replacement{Secret: n.secret, By: value})
-			places = append(places, func() { change(d, n.place, n.old, value) })
-		default:
-			change(d, n.place, n.old, value)
+		if value, ok := s.value(n, target, &o); ok {
+			c.add(n, value)
 		}
 	}
-	d.Replace(everywhere)
-	for _, atPlace := range places { // where it stands in a form in which it was not found
-		atPlace()
+	c.apply(d)
+	for _, is := range c.all {
+		switch counts := &s.run.links[is.link].targets[target]; {
+		case c.made(d, is):
+			counts.followed.Add(1)
+		default:
+			counts.kept.Add(1)
+		}
 	}
 	if s.session != nil {
 		if is := d.Target(); string(is) != s.target {
@@ -77,36 +68,6 @@ func Remakes(at conversation.Place) bool {
 }
 
 const idempotencyKey = "Idempotency-Key"
-
-// change replaces a value at a place.
-func change(d *edit.Draft, at conversation.Place, old, value string) {
-	to := func(stands string) (string, bool) { return value, stands == old }
-	switch at.Kind {
-	case conversation.Path:
-		d.Segment(at.Segment, to)
-	case conversation.Query:
-		d.Parameter(at.Name, to)
-	case conversation.Form:
-		d.Form(at.Name, to)
-	case conversation.Bearer:
-		d.Bearer(to)
-	case conversation.Header:
-		d.Field(at.Name, to)
-	case conversation.Cookie:
-		d.Cookies(func(name, stands string) (string, bool) {
-			if name == at.Name && strings.Trim(stands, `"`) == old {
-				return value, true
-			}
-			return stands, true
-		})
-	case conversation.JSON:
-		if path, err := jsonpath.Parse(at.Name); err == nil {
-			d.JSON(path, to)
-		}
-	case conversation.NoPlace, conversation.HTMLInput, conversation.HTMLMeta, conversation.HTMLForm, conversation.HTMLLink,
-		conversation.RedirectPath, conversation.RedirectQuery: // of answers
-	}
-}
 
 // changeCookies has the cookies go that the jar has, of those that the recording
 // sends. One that the target has taken back, or that is not for this request,

@@ -79,7 +79,7 @@ type Conversations struct {
 type linkCounts struct {
 	conversation.Link
 	elsewhere atomic.Int64
-	targets   []struct{ followed, failed, gone atomic.Int64 }
+	targets   []struct{ followed, failed, gone, kept atomic.Int64 }
 }
 
 // refused counts the cookies of a target that no browser would have taken.
@@ -99,7 +99,7 @@ func New(o Options) *Conversations {
 	for i, link := range o.Links {
 		l := &c.links[i]
 		l.Link = link
-		l.targets = make([]struct{ followed, failed, gone atomic.Int64 }, o.Targets)
+		l.targets = make([]struct{ followed, failed, gone, kept atomic.Int64 }, o.Targets)
 		c.consumers[link.Consumer.Endpoint] = append(c.consumers[link.Consumer.Endpoint], i)
 		c.producers[link.Producer.Endpoint] = append(c.producers[link.Producer.Endpoint], i)
 	}
@@ -112,6 +112,7 @@ type Count struct {
 	Followed  int64 // got their value from the answer
 	Failed    int64 // were not sent: the request that they follow failed
 	Gone      int64 // were not sent: it was answered as recorded, but the value is not there
+	Kept      int64 // went as they were recorded: the value stands where it cannot be replaced
 	Elsewhere int64 // have a value that was in no earlier answer of the recording
 }
 
@@ -121,7 +122,7 @@ func (c *Conversations) Counts(target int) []Count {
 	for i := range c.links {
 		l := &c.links[i]
 		t := &l.targets[target]
-		counts[i] = Count{l.Link, t.followed.Load(), t.failed.Load(), t.gone.Load(), l.elsewhere.Load()}
+		counts[i] = Count{l.Link, t.followed.Load(), t.failed.Load(), t.gone.Load(), t.kept.Load(), l.elsewhere.Load()}
 	}
 	return counts
 }

@@ -19,6 +19,7 @@ type Link struct {
 	Followed  int64  `json:"followed"`  // sent with the value of the target's answer
 	Failed    int64  `json:"failed"`    // not sent: what they follow failed, or was not sent
 	Gone      int64  `json:"gone"`      // not sent: the answer has the recorded class of status, but the value is no longer in it
+	Kept      int64  `json:"kept"`      // sent as recorded: the value stands where it cannot be replaced
 	Elsewhere int64  `json:"elsewhere"` // sent as recorded: no earlier answer of the recording had their value
 }
 
@@ -143,6 +144,7 @@ func (l *Link) brokenBy() (all []string) {
 	}{
 		{l.Gone, "unlinked: the value is gone from the answer"},
 		{l.Failed, "unlinked: what they follow failed"},
+		{l.Kept, "sent as recorded: the value cannot be replaced where it stands"},
 		{l.Elsewhere, "sent as recorded: the value was in no earlier answer"},
 	} {
 		if of.n > 0 {
@@ -203,6 +205,7 @@ func mergeLinks(parts []targetPart) []Link {
 			sum.Followed += l.Followed
 			sum.Failed += l.Failed
 			sum.Gone += l.Gone
+			sum.Kept += l.Kept
 			sum.Elsewhere += l.Elsewhere
 		}
 	}
