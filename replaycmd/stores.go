@@ -21,8 +21,8 @@ import (
 )
 
 // inStore returns the recordings that the URL of an object store stands for: the
-// object of that name, or all below it. Those that --since and --until leave
-// nothing of, by the times in their names, are left out.
+// object of that name, or all below it, but for those that --since and --until
+// leave nothing of.
 func (s *selection) inStore(ctx context.Context, url string, note func(error)) ([]source.Input, error) {
 	bucket, found, err := objectsAt(ctx, url, isRecordingName)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *selection) inStore(ctx context.Context, url string, note func(error)) (
 	}
 	within := s.within(found)
 	if len(within) == 0 {
-		note(fmt.Errorf("%s: none of the %d recordings is of between --since and --until, by the times in their names", withoutOptions(url), len(found)))
+		note(fmt.Errorf("%s: none of the %d recordings is of between --since and --until", withoutOptions(url), len(found)))
 	}
 	var all []source.Input
 	for _, object := range within {
@@ -133,47 +133,76 @@ func (s *storedReport) upload(wait func(time.Duration)) (err error) {
 	return fmt.Errorf("%w; the report is kept in %s", err, file.Name())
 }
 
-// nameMargin is by how much the times of records may differ from what names of
-// files say: a file has requests that began before it did, and one that another
-// has taken the place of may go on for a while.
-const nameMargin = 15 * time.Minute
+const (
+	// nameMargin is by how much the times of records may differ from what names of
+	// files and the clock of the store say: a file has requests that began before it
+	// did, and one that another has taken the place of may go on for a while.
+	nameMargin = 15 * time.Minute
+
+	// longestFile is how long a file may be written of which names alone say that
+	// another came after it. That one may be of another recorder in its folder.
+	longestFile = 24 * time.Hour
+)
 
 // within leaves out the objects that have no records between --since and --until,
 // where those are times of the clock. What a file has is from before its own name
-// says, if requests took long, to when the next of its recorder begins.
+// says, if requests took long, to when it was put into the store. If that was
+// late, or it was copied since, names decide: see endedBefore.
 func (s *selection) within(found []objects.Object) []objects.Object {
 	since, hasSince := s.since.Fixed()
 	until, hasUntil := s.until.Fixed()
 	if s.since.Given() && !hasSince || s.until.Given() && !hasUntil || !hasSince && !hasUntil {
 		return found
 	}
-	type named struct {
-		recorder string
-		begun    int64
-	}
-	nameOf := func(o objects.Object) (named, bool) {
-		prefix, begun, ok := recorder.ParseName(path.Base(o.Key))
-		return named{path.Dir(o.Key) + "/" + prefix, begun.UnixNano()}, ok
-	}
-	begins := make(map[string][]int64) // of each recorder's files
-	for _, o := range found {
-		if n, ok := nameOf(o); ok {
-			begins[n.recorder] = append(begins[n.recorder], n.begun)
-		}
-	}
-	for _, times := range begins {
-		slices.Sort(times)
-	}
+	names := namesOf(found)
 	return slices.DeleteFunc(slices.Clone(found), func(o objects.Object) bool {
 		n, ok := nameOf(o)
-		if !ok {
+		switch {
+		case !ok:
+			return false
+		case hasUntil && n.begun >= until+int64(nameMargin):
+			return true
+		case !hasSince:
 			return false
 		}
-		if hasUntil && n.begun >= until+int64(nameMargin) {
-			return true
-		}
-		times := begins[n.recorder]
-		after, _ := slices.BinarySearch(times, n.begun+1)
-		return hasSince && after < len(times) && times[after] < since-int64(nameMargin)
+		modified, by := o.Modified.UnixNano(), since-int64(nameMargin)
+		return modified >= n.begun && modified < by || names.endedBefore(n, by)
 	})
+}
+
+// named is what the name of an object says: whose recorder wrote it, as far as
+// folder and prefix tell that, and when it was begun.
+type named struct {
+	recorder string
+	begun    int64
+}
+
+func nameOf(o objects.Object) (n named, ok bool) {
+	prefix, begun, ok := recorder.ParseName(path.Base(o.Key))
+	return named{path.Dir(o.Key) + "/" + prefix, begun.UnixNano()}, ok
+}
+
+// names are the times at which the files of each recorder were begun, in order.
+type names map[string][]int64
+
+func namesOf(found []objects.Object) names {
+	all := make(names)
+	for _, o := range found {
+		if n, ok := nameOf(o); ok {
+			all[n.recorder] = append(all[n.recorder], n.begun)
+		}
+	}
+	for _, times := range all {
+		slices.Sort(times)
+	}
+	return all
+}
+
+// endedBefore reports whether a file has no records from a time on, as another of
+// its recorder was begun before that, and the file itself so long before that it
+// would have ended, should several write to its folder.
+func (all names) endedBefore(n named, at int64) bool {
+	times := all[n.recorder]
+	after, _ := slices.BinarySearch(times, n.begun+1)
+	return after < len(times) && times[after] < at && n.begun < at-int64(longestFile)
 }

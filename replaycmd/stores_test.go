@@ -21,6 +21,7 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 	"github.com/caddy-rehearsal/rehearsal/internal/objects"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 	_ "github.com/caddy-rehearsal/rehearsal/stores/s3"
 )
 
@@ -29,6 +30,11 @@ import (
 // interleaved in time.
 func hosts(t *testing.T, files, records int) (folder string) {
 	t.Helper()
+	return hostsWith(t, files, records, time.Minute)
+}
+
+func hostsWith(t *testing.T, files, records int, apart time.Duration) (folder string) {
+	t.Helper()
 	folder = t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, host := range []string{"web-1", "web-2"} {
@@ -36,11 +42,11 @@ func hosts(t *testing.T, files, records int) (folder string) {
 			t.Fatal(err)
 		}
 		for file := range files {
-			begun := time.Unix(0, origin).Add(time.Duration(file) * time.Minute).UTC()
+			begun := time.Unix(0, origin).Add(time.Duration(file) * apart).UTC()
 			var e recording.Encoder
 			var data []byte
 			for i := range records {
-				at := begun.Add(time.Duration(i)*time.Minute/time.Duration(records) + time.Duration(random.IntN(1e6)))
+				at := begun.Add(time.Duration(i)*apart/time.Duration(records) + time.Duration(random.IntN(1e6)))
 				id := fmt.Sprintf("%s-%d-%d", host, file, i)
 				data = e.Append(data, &recording.Request{
 					ID: []byte(id), Method: []byte("POST"), URI: []byte("/" + id), Host: []byte("shop.test"), TimeNS: at.UnixNano(),
@@ -226,24 +232,24 @@ func TestAnObjectThatIsGoneIsNoted(t *testing.T) {
 func TestTimesInNamesChooseObjects(t *testing.T) { chooseByNames(t, caddytest.RunS3(t)) }
 
 func chooseByNames(t *testing.T, store *caddytest.S3) {
-	folder := hosts(t, 90, 3) // of a minute each
+	folder := hostsWith(t, 90, 3, time.Hour)
 	upload(t, store, "shop", folder)
-	at := func(minute int) string {
-		return time.Unix(0, origin).Add(time.Duration(minute) * time.Minute).UTC().Format(time.RFC3339)
+	at := func(hour int) string {
+		return time.Unix(0, origin).Add(time.Duration(hour) * time.Hour).UTC().Format(time.RFC3339)
 	}
 	for name, tc := range map[string]struct {
 		flags []string
 		want  int // objects
 	}{
 		"all":      {nil, 180},
-		"since":    {[]string{"--since", at(60)}, 2 * 46},                    // from 44 on: the next begins at 45
-		"until":    {[]string{"--until", at(10)}, 2 * 25},                    // up to 24
-		"between":  {[]string{"--since", at(40), "--until", at(41)}, 2 * 32}, // 24 to 55
-		"relative": {[]string{"--since", "5m", "--until", "6m"}, 180},        // of the first record
+		"since":    {[]string{"--since", at(60)}, 2 * 54},                    // from 36 on: earlier ones began a day before
+		"until":    {[]string{"--until", at(10)}, 2 * 11},                    // up to 10
+		"between":  {[]string{"--since", at(40), "--until", at(41)}, 2 * 26}, // 16 to 41
+		"relative": {[]string{"--since", "5h", "--until", "6h"}, 180},        // of the first record
 		"nothing":  {[]string{"--since", at(1000)}, 2 * 1},                   // the last may go on
-		"before":   {[]string{"--since", at(-1000), "--until", at(-900)}, 0}, // none
-		"mixed":    {[]string{"--since", at(60), "--until", "70m"}, 180},     // what is relative needs the first record
-		"methods":  {[]string{"--since", at(60), "--method", "GET"}, 2 * 46}, // none is chosen
+		"before":   {[]string{"--since", at(-1000), "--until", at(-900)}, 0},
+		"mixed":    {[]string{"--since", at(60), "--until", "70h"}, 180}, // what is relative needs the first record
+		"methods":  {[]string{"--since", at(60), "--method", "GET"}, 2 * 54},
 	} {
 		target := serve(t, nil)
 		local := serve(t, nil)
@@ -259,6 +265,29 @@ func chooseByNames(t *testing.T, store *caddytest.S3) {
 		}
 		if got, want := len(target.got()), len(local.got()); got != want {
 			t.Errorf("%s: %d requests, and %d from the files", name, got, want)
+		}
+	}
+}
+
+// TestTimesOfTheStoreChooseObjects has recordings of two recorders in one folder,
+// of which one is written for an hour while the other begins new ones.
+func TestTimesOfTheStoreChooseObjects(t *testing.T) {
+	object := func(begun, modified string) objects.Object {
+		at, err := time.Parse(time.RFC3339, "2026-11-30T"+modified+":00Z")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return objects.Object{Key: "web-1/requests_20261130T" + strings.Replace(begun, ":", "", 1) + "00Z_000000-00000001.fbf.lz4", Modified: at}
+	}
+	all := []objects.Object{object("10:00", "11:00"), object("10:01", "10:02"), object("10:02", "10:03"), object("10:58", "10:59")}
+	for since, want := range map[string]int{"09:00": 4, "10:10": 4, "10:30": 2, "11:10": 2, "11:16": 0} {
+		moment, err := source.ParseMoment("2026-11-30T" + since + ":00Z")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &selection{since: moment}
+		if got := s.within(all); len(got) != want {
+			t.Errorf("since %s: got %v, want %d", since, got, want)
 		}
 	}
 }

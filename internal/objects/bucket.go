@@ -158,9 +158,10 @@ func (b *Bucket) Write(ctx context.Context, key string, content []byte) error {
 
 // Object is something that a bucket has.
 type Object struct {
-	Key  string
-	Name string // what messages call it
-	Size int64
+	Key      string
+	Name     string // what messages call it
+	Size     int64
+	Modified time.Time // when it was put there
 }
 
 // List returns the objects whose keys begin with a prefix, in their order.
@@ -176,7 +177,7 @@ func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
 			return nil, b.failed(prefix, err)
 		}
 		if !object.IsDir {
-			all = append(all, Object{Key: object.Key, Name: b.address.name(object.Key), Size: object.Size})
+			all = append(all, Object{Key: object.Key, Name: b.address.name(object.Key), Size: object.Size, Modified: object.ModTime})
 		}
 	}
 }
@@ -190,7 +191,7 @@ func (b *Bucket) Find(ctx context.Context, key string) (*Object, error) {
 	case err != nil:
 		return nil, b.failed(key, err)
 	}
-	return &Object{Key: key, Name: b.address.name(key), Size: attributes.Size}, nil
+	return &Object{Key: key, Name: b.address.name(key), Size: attributes.Size, Modified: attributes.ModTime}, nil
 }
 
 // seekable is a file that notes when something is read of it.
