@@ -41,8 +41,10 @@ func (f *fields) parseStep() (*step, error) {
 // Scenarios are the states of the scenarios that mappings have, for all sets that
 // were made with them. Any number of goroutines may use them.
 type Scenarios struct {
-	mu      sync.Mutex    // held to change a state
-	changes atomic.Uint64 // how often a state was changed
+	mu sync.Mutex // held to change a state
+	// changes grows before a state is changed and again after that: what was read
+	// while it was the same even number was there at one moment.
+	changes atomic.Uint64
 	states  map[string]*atomic.Pointer[string]
 }
 
@@ -77,10 +79,18 @@ func (s *Scenarios) hold(mappings []*Mapping) map[string]*atomic.Pointer[string]
 func (s *Scenarios) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.changes.Add(1)
 	for _, state := range s.states {
 		started := Started
 		state.Store(&started)
 	}
+	s.changes.Add(1)
+}
+
+// put changes a state for those who hold the lock.
+func (s *Scenarios) put(held *atomic.Pointer[string], state *string) {
+	s.changes.Add(1)
+	held.Store(state)
 	s.changes.Add(1)
 }
 
@@ -97,8 +107,7 @@ func (s *Scenarios) set(name, state string) error {
 	if held == nil {
 		return &NoScenarioError{name}
 	}
-	held.Store(&state)
-	s.changes.Add(1)
+	s.put(held, &state)
 	return nil
 }
 
@@ -165,6 +174,9 @@ const patience = 3
 func (s *Set) matchInStates(r *Request) (*Mapping, error) {
 	for range patience {
 		before := s.scenarios.changes.Load()
+		if before%2 == 1 {
+			continue // it is being changed
+		}
 		m, err := s.Find(r)
 		if err != nil {
 			return nil, err
@@ -202,6 +214,5 @@ func (s *Set) moves(m *Mapping) bool {
 
 // move puts the scenario of a mapping that answers in its next state.
 func (s *Set) move(m *Mapping) {
-	s.states[m.step.scenario].Store(&m.step.next)
-	s.scenarios.changes.Add(1)
+	s.scenarios.put(s.states[m.step.scenario], &m.step.next)
 }

@@ -73,7 +73,7 @@ func TestScenariosOutliveTheirSet(t *testing.T) {
 // TestOneTransitionEach has many clients ask at once for a scenario that goes round
 // in steps: each step is answered once, and a request never falls between two.
 func TestOneTransitionEach(t *testing.T) {
-	const steps, clients, each = 10, 8, 500
+	const steps, clients, each = 10, 8, 10_000
 	var list string
 	for i := range steps {
 		from, to := fmt.Sprint(i), fmt.Sprint((i+1)%steps)
