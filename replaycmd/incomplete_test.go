@@ -6,12 +6,15 @@ package replaycmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 )
@@ -90,5 +93,28 @@ func TestAnInterruptedRunThatJudgedNothingHasNotPassed(t *testing.T) {
 	o := replayWith(t, ctx, nil, "-n", "1", "--fail", "errors=0", s.url)
 	if o.status != exitIncomplete || !strings.Contains(o.stderr+o.stdout, "interrupted before there was anything to judge") {
 		t.Errorf("status %d, %s%s", o.status, o.stdout, o.stderr)
+	}
+}
+
+// full is a writer of which nothing comes out.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space is left") }
+
+func TestWhatCannotBeSaidIsNotDone(t *testing.T) {
+	name := write(t, "r.fbf", 3, time.Millisecond)
+	for _, flag := range []string{"--test", "--dry-run"} {
+		p := new(params)
+		status := -1
+		cmd := &cobra.Command{SilenceErrors: true, SilenceUsage: true, RunE: func(cmd *cobra.Command, args []string) (err error) {
+			status, err = p.run(cmd, args)
+			return err
+		}}
+		p.define(cmd.Flags())
+		cmd.SetArgs([]string{flag, name})
+		cmd.SetOut(full{})
+		if err := cmd.ExecuteContext(t.Context()); status != exitIncomplete || err == nil {
+			t.Errorf("%s: status %d, %v", flag, status, err)
+		}
 	}
 }

@@ -273,3 +273,27 @@ func timeText(ns int64) string {
 	}
 	return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z07:00")
 }
+
+// saying remembers the first error of writing what was asked for.
+type saying struct {
+	io.Writer
+	err error
+}
+
+func (f *saying) Write(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	var n int
+	n, f.err = f.Writer.Write(p)
+	return n, f.err
+}
+
+// status returns the exit status of a command, which has not done all if what it
+// says could not be written.
+func (f *saying) status(status int, err error) (int, error) {
+	if f.err != nil && status == caddy.ExitCodeSuccess {
+		return exitIncomplete, f.err
+	}
+	return status, err
+}

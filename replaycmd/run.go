@@ -34,7 +34,9 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	defer stop()
 	notes := &notes{w: report.Escaping(cmd.ErrOrStderr()), quiet: p.quiet}
 	if p.test {
-		return p.testIntegrity(ctx, report.Escaping(cmd.OutOrStdout()), args, cmd.InOrStdin(), notes.note)
+		out := &saying{Writer: cmd.OutOrStdout()}
+		status, err := p.testIntegrity(ctx, report.Escaping(out), args, cmd.InOrStdin(), notes.note)
+		return out.status(status, err)
 	}
 	if !p.only() || p.percent != nil || p.shard != nil { // which are of sessions
 		if err := p.findLinks(ctx, args, cmd.InOrStdin(), notes.note); err != nil {
@@ -73,8 +75,9 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 		return exitNotStarted, beforeStart(err)
 	}
 	if p.dryRun {
-		err = p.describe(ctx, report.Escaping(cmd.OutOrStdout()), records, plan, notes.note)
-		return records.incomplete(notes, err)
+		out := &saying{Writer: cmd.OutOrStdout()}
+		err = p.describe(ctx, report.Escaping(out), records, plan, notes.note)
+		return out.status(records.incomplete(notes, err))
 	}
 	var compared *comparison
 	if p.old != "" {
