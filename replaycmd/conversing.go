@@ -220,10 +220,10 @@ func (p *params) reportLinks(d *delivery, r *report.Report, note func(error)) {
 			note(fmt.Errorf("%s: %d %s refused, as a browser does: %s", t.Name, n, cookies, first))
 		}
 	}
-	r.Following = true
+	r.Following, r.NoSession = true, !d.changing.follow.Found()
 	r.NotLinked, r.Elsewhere = p.notLinked, p.elsewhere
 	switch {
-	case !d.changing.follow.Found():
+	case r.NoSession:
 		note(errors.New("--links: no record has a session: nothing was followed (--session says what names one)"))
 	case len(p.followed.Links) == 0 && p.links != linksAuto:
 		note(fmt.Errorf("--links: %s has no links: only cookies were followed", p.links))

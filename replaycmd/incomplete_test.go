@@ -118,3 +118,24 @@ func TestWhatCannotBeSaidIsNotDone(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsUnlinkedWithoutASession has a condition judge nothing, neither in the
+// run nor when its report is drawn again.
+func TestNothingIsUnlinkedWithoutASession(t *testing.T) {
+	s := serve(t, func(http.ResponseWriter, *http.Request) {})
+	links, run := filepath.Join(t.TempDir(), "links.json"), filepath.Join(t.TempDir(), "run.json")
+	text := `{"version":1,"session":["cookie sid"],"links":[{"consumer":{"endpoint":"GET /0","place":"query q"},"producer":{"endpoint":"GET /1","place":"json $.q"}}]}`
+	if err := os.WriteFile(links, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	name := write(t, "r.fbf", 3, time.Millisecond)
+	for key, status := range map[string]int{"cookie nobody": exitFailed, "cookie id": 0} {
+		o := replay(t, "--to", s.url, "--links", links, "--session", key, "--max", "--fail", "unlinked=0", "--report", "text,json="+run, name)
+		if o.status != status || status > 0 && !strings.Contains(o.stdout, "unlinked=0 is unknown, as no record has a session") {
+			t.Errorf("%s: status %d, %s%s", key, o.status, o.stdout, o.stderr)
+		}
+		if again := redraw(t, "", run, "--fail", "unlinked<1%"); again.status != status {
+			t.Errorf("%s: drawn again: status %d, %s", key, again.status, again.stdout)
+		}
+	}
+}

@@ -203,6 +203,8 @@ func (r *Report) Judge(conditions []Condition) {
 			t := &r.Targets[i]
 			if condition.ofBase {
 				r.Checks = append(r.Checks, condition.judgeBaseline(r, t))
+			} else if condition.OfUnlinked() && r.NoSession {
+				r.Checks = append(r.Checks, Check{Condition: condition.text, Target: t.Name, Value: "unknown, as no record has a session"})
 			} else if !condition.OfComparison() {
 				r.Checks = append(r.Checks, condition.Judge(t))
 			} else if c := r.comparison(t.Name); c != nil {

@@ -49,6 +49,7 @@ func Merge(shards []*Report, names []string) (*Report, error) {
 		Problems: []string{}, Targets: []Target{}, Checks: []Check{}, Shards: len(order), Baseline: first.Baseline, Following: first.Following, NotLinked: first.NotLinked, Elsewhere: first.Elsewhere,
 	}
 	r.Run.Command = first.Shard.Command
+	r.NoSession = !slices.ContainsFunc(order, func(s *Report) bool { return !s.NoSession })
 	var machines []string
 	var ended time.Time
 	for _, s := range order {

@@ -53,6 +53,7 @@ type Report struct {
 	Baseline *Baseline `json:"baseline,omitempty"` // the earlier run that it is judged beside
 
 	Following bool        `json:"following,omitempty"`  // conversations were followed, as --links says
+	NoSession bool        `json:"no_session,omitempty"` // of which there was none, as no record has a session
 	NotLinked []NotLinked `json:"not_linked,omitempty"` // what might be links, of which there are too few sessions to know
 	Elsewhere []Elsewhere `json:"elsewhere,omitempty"`  // what requests have that no answer had, where links were found
 	Stale     []Stale     `json:"stale,omitempty"`      // fields that sign a recorded body in place of which another was sent
