@@ -6,6 +6,7 @@
 package queues_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,11 +39,12 @@ func (o outcome) String() string {
 	return fmt.Sprintf("%d answers, %d twice, in %.2f s; latency p50 %.1f ms, p99 %.1f ms, at most %.1f ms", o.Answers, o.Twice, o.Took, l[len(l)/2], l[len(l)*99/100], l[len(l)-1])
 }
 
-// client asks over AMQP 1.0, in the background; what it has to say comes in the end.
-func client(t *testing.T, b *brokertest.RabbitMQ, reply string, count int, bad ...string) func() outcome {
+// client sends requests in the background; what it has to say comes in the end.
+type client func(t *testing.T, reply string, count int, bad ...string) func() outcome
+
+// asking starts a client that prints an outcome.
+func asking(t *testing.T, cmd *exec.Cmd) func() outcome {
 	t.Helper()
-	args := append([]string{"testdata/client.py", "amqp://guest:guest@" + b.AMQP, requests, reply, fmt.Sprint(count)}, bad...)
-	cmd := exec.CommandContext(t.Context(), "/usr/bin/python3", args...)
 	var out, problems strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := cmd.Start(); err != nil {
@@ -61,19 +63,16 @@ func client(t *testing.T, b *brokertest.RabbitMQ, reply string, count int, bad .
 	}
 }
 
+// python asks with a program of testdata.
+func python(t *testing.T, args []string, bad []string) func() outcome {
+	return asking(t, exec.CommandContext(t.Context(), "/usr/bin/python3", append(args, bad...)...))
+}
+
 // expect wants answers to all, and each of the right kind.
 func (o outcome) expect(t *testing.T, count int) {
 	t.Helper()
 	if o.Answers != count || o.Wrongs > 0 {
 		t.Errorf("%d answers of %d, %d wrong: %v", o.Answers, count, o.Wrongs, o.Wrong)
-	}
-}
-
-// protocols are the two ways to one broker.
-func protocols(b *brokertest.RabbitMQ) map[string]string {
-	return map[string]string{
-		"amqp":  "amqp://guest:guest@" + b.AMQP + " {\nsender_per_address on\nvirtual_host vhost:/\n}",
-		"stomp": "stomp://guest:guest@" + b.Stomp + " {\nvirtual_host /\n}",
 	}
 }
 
@@ -127,96 +126,161 @@ func (s *simulator) receiving() {
 	}
 }
 
-// TestRabbitMQ is asked by Qpid Proton's client over AMQP 1.0, and answers over
-// either protocol.
+// TestRabbitMQ is asked by Qpid Proton over AMQP 1.0, and by a client of STOMP, and
+// answers over the same.
 func TestRabbitMQ(t *testing.T) {
 	b := brokertest.RunRabbitMQ(t)
-	for name, broker := range protocols(b) {
-		body := ""
-		if name == "stomp" {
-			body = "body_type preserve"
+	t.Run("amqp", func(t *testing.T) {
+		const lasting = "/amq/queue/lasting"
+		b.Declare("lasting")
+		suite{
+			address: lasting,
+			broker:  "amqp://guest:guest@" + b.AMQP + " {\nsender_per_address on\nvirtual_host vhost:/\n}",
+			ask: func(t *testing.T, reply string, count int, bad ...string) func() outcome {
+				return python(t, []string{"testdata/client.py", "amqp://guest:guest@" + b.AMQP, lasting, "/queue/" + reply, fmt.Sprint(count)}, bad)
+			},
+			bad:  []string{"/nonsense/x", "/exchange/nope", "/temp-queue/x", "none"},
+			dead: func(n int) int { return len(b.Drain(t.Context(), dead, n)) },
+		}.run(t)
+	})
+	t.Run("stomp", func(t *testing.T) {
+		suite{
+			address: "/queue/stomp",
+			broker:  "stomp://guest:guest@" + b.Stomp + " {\nvirtual_host /\n}",
+			ask: func(t *testing.T, _ string, count int, bad ...string) func() outcome {
+				return python(t, []string{"testdata/stomp_client.py", b.Stomp, "/queue/stomp", fmt.Sprint(count)}, bad)
+			},
+			bad: []string{"none"},
+		}.run(t)
+	})
+}
+
+// TestActiveMQ is asked by a JMS client over OpenWire, and answers over STOMP.
+func TestActiveMQ(t *testing.T) {
+	b := brokertest.RunActiveMQ(t)
+	suite{
+		broker: "stomp://" + b.Stomp,
+		ask: func(t *testing.T, reply string, count int, bad ...string) func() outcome {
+			if reply == "answers" {
+				reply = "temporary"
+			}
+			return asking(t, brokertest.Java(t, "testdata/Client.java", append([]string{"tcp://" + b.OpenWire, "orders", reply, fmt.Sprint(count)}, bad...)...))
+		},
+		bad: []string{"vanished", "none", "vanished"},
+	}.run(t)
+}
+
+// suite is what is asked of each broker and protocol.
+type suite struct {
+	broker  string // as a Caddyfile has it behind the name
+	address string // of the requests
+	ask     client
+	bad     []string        // reply-tos
+	dead    func(n int) int // takes so many dead letters, and returns how many there were; nil: they are not looked at
+}
+
+func (s suite) service(options ...string) string {
+	return strings.Replace(service(append(options, "name "+requests, "body hello")...), requests, cmp.Or(s.address, requests), 1)
+}
+
+// simulate answers in this process.
+func (s suite) simulate(t *testing.T, options ...string) *simulator {
+	t.Helper()
+	sim := &simulator{t: t, admin: caddytest.Addr(t)}
+	sim.Server = caddytest.Run(t, configOf(sim.admin, s.broker, s.service(options...)))
+	sim.receiving()
+	return sim
+}
+
+// start answers in a process of its own.
+func (s suite) start(t *testing.T, options ...string) *process {
+	t.Helper()
+	return startProcess(t, func(admin string) string { return configOf(admin, s.broker, s.service(options...)) })
+}
+
+func (s suite) run(t *testing.T) {
+	const count = 200
+	t.Run("answers", func(t *testing.T) {
+		sim := s.simulate(t, "stage 0s lognormal(50ms,0.5)")
+		s.ask(t, "answers", count)().expect(t, count)
+		s.ask(t, "named", count)().expect(t, count)
+		sim.await(requests, map[string]int{"answered": 2 * count})
+	})
+	t.Run("many", func(t *testing.T) {
+		s.simulate(t, "stage 0s 1s", "concurrency 1000")
+		s.ask(t, "many", 1000)().expect(t, 1000)
+	})
+	t.Run("bad", func(t *testing.T) {
+		const good = 300
+		sim := s.simulate(t, "stage 0s 200ms", "unanswerable dead_letter "+dead)
+		s.ask(t, "bad", good, s.bad...)().expect(t, good)
+		for deadline := time.Now().Add(2 * time.Minute); sim.status()[requests].Requests["dead_lettered"] < len(s.bad) && time.Now().Before(deadline); {
+			time.Sleep(100 * time.Millisecond)
 		}
-		t.Run(name, func(t *testing.T) {
-			t.Run("answers", func(t *testing.T) {
-				s := &simulator{t: t, admin: caddytest.Addr(t)}
-				s.Server = caddytest.Run(t, configOf(s.admin, broker, service("body hello", "stage 0s lognormal(50ms,0.5)", body)))
-				s.receiving()
-				client(t, b, "/queue/replies-"+name, 200)().expect(t, 200)
-				s.await(requests, map[string]int{"answered": 200})
-			})
-			t.Run("bad", func(t *testing.T) { testBad(t, b, name, broker) })
-			t.Run("kill", func(t *testing.T) {
-				testEnd(t, b, name, broker, func(p *process) {
-					_ = p.cmd.Process.Kill()
-				})
-			})
-			t.Run("term", func(t *testing.T) {
-				p := startProcess(t, func(admin string) string {
-					return configOf(admin, broker, service("body hello", "stage 0s 2s"))
-				})
-				p.receiving()
-				done := client(t, b, "/queue/term-"+name, 200)
-				p.awaitInHand(requests, 200)
-				if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-					t.Fatal(err)
-				}
-				done().expect(t, 200)
-				_ = p.cmd.Wait()
-				if p.cmd.ProcessState.ExitCode() != 0 {
-					t.Errorf("it ended with %v", p.cmd.ProcessState)
-				}
-			})
-			t.Run("restart", func(t *testing.T) {
-				s := &simulator{t: t, admin: caddytest.Addr(t)}
-				s.Server = caddytest.Run(t, configOf(s.admin, broker, service("body hello", "stage 0s 2s")))
-				s.receiving()
-				done := client(t, b, "/queue/restart-"+name, 200)
-				s.awaitInHand(requests, 200)
-				b.Stop()
-				b.Start()
-				done().expect(t, 200)
-			})
-			t.Run("reload", func(t *testing.T) {
-				s := &simulator{t: t, admin: caddytest.Addr(t)}
-				s.Server = caddytest.Run(t, configOf(s.admin, broker, service("body hello", "concurrency 50", "stage 0s 500ms")))
-				s.receiving()
-				done := client(t, b, "/queue/reload-"+name, 200)
-				s.awaitInHand(requests, 50)
-				s.Reload(configOf(s.admin, broker, service("body other", "concurrency 50", "stage 0s 300ms")))
-				done().expect(t, 200)
-			})
-		})
-	}
+		sim.await(requests, map[string]int{"answered": good, "dead_lettered": len(s.bad)})
+		if s.dead != nil && s.dead(len(s.bad)) != len(s.bad) {
+			t.Error("dead letters are missing")
+		}
+	})
+	t.Run("kill", func(t *testing.T) {
+		p := s.start(t, "stage 0s 2s")
+		p.receiving()
+		done := s.ask(t, "kill", count)
+		p.awaitInHand(requests, count)
+		_ = p.cmd.Process.Kill()
+		next := s.start(t, "stage 0s 2s")
+		done().expect(t, count)
+		next.await(requests, map[string]int{"answered": count})
+	})
+	t.Run("term", func(t *testing.T) {
+		p := s.start(t, "stage 0s 2s")
+		p.receiving()
+		done := s.ask(t, "term", count)
+		p.awaitInHand(requests, count)
+		if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		done().expect(t, count)
+		_ = p.cmd.Wait()
+		if p.cmd.ProcessState.ExitCode() != 0 {
+			t.Errorf("it ended with %v", p.cmd.ProcessState)
+		}
+	})
+	t.Run("reload", func(t *testing.T) {
+		sim := s.simulate(t, "concurrency 50", "stage 0s 500ms")
+		done := s.ask(t, "reload", count)
+		sim.awaitInHand(requests, 50)
+		sim.Reload(configOf(sim.admin, s.broker, s.service("concurrency 50", "stage 0s 300ms")))
+		done().expect(t, count)
+	})
 }
 
-// testEnd ends a process while all requests sleep, and has another one go on.
-func testEnd(t *testing.T, b *brokertest.RabbitMQ, name, broker string, end func(*process)) {
-	config := func(admin string) string { return configOf(admin, broker, service("body hello", "stage 0s 2s")) }
-	p := startProcess(t, config)
-	p.receiving()
-	done := client(t, b, "/queue/kill-"+name, 200)
-	p.awaitInHand(requests, 200)
-	end(p)
-	next := startProcess(t, config)
-	done().expect(t, 200)
-	next.await(requests, map[string]int{"answered": 200})
-}
-
-// testBad has bad addresses beside 300 good ones.
-func testBad(t *testing.T, b *brokertest.RabbitMQ, name, broker string) {
-	s := &simulator{t: t, admin: caddytest.Addr(t)}
-	s.Server = caddytest.Run(t, configOf(s.admin, broker, service("body hello", "stage 0s 200ms", "unanswerable dead_letter "+dead+name)))
-	s.receiving()
-	bad := []string{"/nonsense/x", "/exchange/nope", "/temp-queue/x", "none"}
-	client(t, b, "/queue/bad-"+name, 300, bad...)().expect(t, 300)
-	deadline := time.Now().Add(2 * time.Minute)
-	for s.status()[requests].Requests["dead_lettered"] < len(bad) && time.Now().Before(deadline) {
-		time.Sleep(100 * time.Millisecond)
-	}
-	s.await(requests, map[string]int{"answered": 300, "dead_lettered": len(bad)})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+// TestRabbitMQRestarts stops the broker while all requests sleep and starts it again:
+// each has an answer then.
+func TestRabbitMQRestarts(t *testing.T) {
+	const lasting, count = "/amq/queue/lasting", 200
+	b := brokertest.RunRabbitMQ(t)
+	b.Declare("lasting")
+	s := suite{address: lasting, broker: overAMQP(b)}
+	sim := s.simulate(t, "stage 0s 2s")
+	t.Setenv("ONLY_SEND", "1")
+	python(t, []string{"testdata/client.py", "amqp://guest:guest@" + b.AMQP, lasting, "/queue/restart", fmt.Sprint(count)}, nil)()
+	sim.awaitInHand(requests, count)
+	b.Stop()
+	b.Start()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if letters := b.Drain(ctx, dead+name, len(bad)); len(letters) != len(bad) {
-		t.Errorf("dead letters: %v", letters)
+	answers := make(map[string]bool)
+	for _, id := range b.Drain(ctx, "/queue/restart", count) {
+		answers[id] = true
 	}
+	if len(answers) != count {
+		t.Errorf("%d distinct answers of %d\n%s", len(answers), count, sim.Logs())
+	}
+	sim.await(requests, map[string]int{"answered": count, "returned": count})
+}
+
+// overAMQP returns how a Caddyfile names the broker.
+func overAMQP(b *brokertest.RabbitMQ) string {
+	return "amqp://guest:guest@" + b.AMQP + " {\nsender_per_address on\nvirtual_host vhost:/\n}"
 }

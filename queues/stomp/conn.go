@@ -151,38 +151,38 @@ func (c *conn) read(in *bufio.Reader) error {
 				sub.deliver(deliveryOf(sub.address, f))
 			}
 		case "RECEIPT":
-			c.receive(f.get("receipt-id"), nil)
+			if done := c.take(f.get("receipt-id")); done != nil {
+				done(nil)
+			}
 		case "ERROR":
 			err := errorOf(f)
-			if id, ok := f.lookUp("receipt-id"); ok {
-				c.receive(id, &broker.Refused{Reason: err})
+			if done := c.take(f.get("receipt-id")); done != nil {
+				c.end(err) // before that is told, or the next message would go to a connection that is no more
+				done(&broker.Refused{Reason: err})
 			}
 			return err
 		}
 	}
 }
 
-// receive tells whoever waits for a receipt.
-func (c *conn) receive(id string, err error) {
+// take returns who waits for a receipt, and no longer does; nil if nobody does.
+func (c *conn) take(id string) func(error) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	done := c.receipts[id]
 	delete(c.receipts, id)
-	c.mu.Unlock()
-	if done != nil {
-		done(err)
-	}
+	return done
 }
 
 // errorOf returns what the broker says is wrong.
 func errorOf(f *frame) error {
 	text := f.get("message")
-	if detail := strings.TrimSpace(string(f.body)); detail != "" && detail != text {
-		const most = 300
-		if len(detail) > most {
-			detail = detail[:most] + "…"
-		}
+	detail, _, _ := strings.Cut(strings.TrimSpace(string(f.body)), "\n") // what follows is where in the broker
+	if detail != "" && detail != text {
 		text = strings.TrimPrefix(text+": "+detail, ": ")
 	}
+	const most = 300
+	text = text[:min(len(text), most)]
 	return errors.New(strings.ToValidUTF8(text, "?"))
 }
 

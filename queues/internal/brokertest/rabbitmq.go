@@ -4,6 +4,7 @@
 package brokertest
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -127,7 +128,7 @@ func (b *RabbitMQ) end(signal syscall.Signal) {
 	b.server = nil
 }
 
-// Drain takes so many messages from an address, and returns their ids.
+// Drain takes so many messages from an address, and returns the ids that they are answers to.
 func (b *RabbitMQ) Drain(ctx context.Context, address string, n int) (ids []string) {
 	b.t.Helper()
 	conn, err := amqp.Dial(ctx, "amqp://guest:guest@"+b.AMQP, &amqp.ConnOptions{HostName: "vhost:/"})
@@ -153,9 +154,31 @@ func (b *RabbitMQ) Drain(ctx context.Context, address string, n int) (ids []stri
 		}
 		id := ""
 		if m.Properties != nil {
-			id = fmt.Sprint(m.Properties.MessageID)
+			id = fmt.Sprint(m.Properties.CorrelationID)
 		}
 		ids = append(ids, id)
 	}
 	return ids
+}
+
+// Declare makes a queue that outlives the broker, as its STOMP does and its AMQP 1.0
+// does not.
+func (b *RabbitMQ) Declare(queue string) {
+	b.t.Helper()
+	conn, err := net.Dial("tcp", b.Stomp)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "CONNECT\naccept-version:1.2\nhost:/\nlogin:guest\npasscode:guest\n\n\x00"+
+		"SUBSCRIBE\nid:0\ndestination:/queue/%s\nack:client\nreceipt:declared\n\n\x00", queue)
+	for in := bufio.NewReader(conn); ; {
+		command, headers, body, err := readStomp(in)
+		if err != nil || command == "ERROR" {
+			b.t.Fatalf("declaring %s: %v %s", queue, err, body)
+		}
+		if command == "RECEIPT" && headers["receipt-id"] == "declared" {
+			return
+		}
+	}
 }
