@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -150,7 +151,7 @@ func (l *lab) stop(name string) {
 
 // stopAll ends all programs, the last one first.
 func (l *lab) stopAll() {
-	for i := len(l.order) - 1; i >= 0; i-- {
-		l.stop(l.order[i])
+	for _, name := range slices.Backward(l.order) {
+		l.stop(name)
 	}
 }

@@ -89,15 +89,14 @@ func (l *lab) measure(args []string) ([]column, error) {
 // it had which.
 func (l *lab) change(name, server string, servers []string, then func()) (map[string]*movement, error) {
 	moving := ways[1:]
+	errs := make([]error, len(moving)+1)
 	var results map[string]result
-	var failed error
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		results, failed = l.replay(name, moving, "--rate", changeRate, "--duration", during.String())
+		results, errs[len(moving)] = l.replay(name, moving, "--rate", changeRate, "--duration", during.String())
 	})
 	time.Sleep(before)
 	movements := make(map[string]*movement)
-	errs := make([]error, len(moving))
 	for i, w := range moving {
 		m := new(movement)
 		movements[w.name] = m
@@ -110,7 +109,7 @@ func (l *lab) change(name, server string, servers []string, then func()) (map[st
 	}
 	then()
 	wait.Wait()
-	if err := errors.Join(append(errs, failed)...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	for _, w := range moving {

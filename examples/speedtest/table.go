@@ -16,11 +16,11 @@ import (
 func table(columns []column) string {
 	var text strings.Builder
 	row := func(name string, cell func(column) string) {
-		line := fmt.Sprintf("%-25s", name)
+		line := fmt.Appendf(nil, "%-25s", name)
 		for _, c := range columns {
-			line += fmt.Sprintf("%12s", cell(c))
+			line = fmt.Appendf(line, "%12s", cell(c))
 		}
-		text.WriteString(strings.TrimRight(line, " ") + "\n")
+		text.WriteString(strings.TrimRight(string(line), " ") + "\n")
 	}
 	heading := func(column) string { return "" }
 	row("", func(c column) string { return c.name })

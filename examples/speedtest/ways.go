@@ -117,12 +117,13 @@ func registerCaddy(l *lab, servers []string) error {
 func startDNS(l *lab) error { return l.startCaddy("dns", "dns/Caddyfile", "127.0.0.1:9114") }
 
 func registerDNS(l *lab, servers []string) error {
-	conf := "port=9153\nlisten-address=127.0.0.1\nbind-interfaces\nno-resolv\nno-hosts\npid-file=\nuser=" + userName() + "\nhost-record=server.speedtest.internal,127.0.0.1\n"
+	var conf strings.Builder
+	conf.WriteString("port=9153\nlisten-address=127.0.0.1\nbind-interfaces\nno-resolv\nno-hosts\npid-file=\nuser=" + userName() + "\nhost-record=server.speedtest.internal,127.0.0.1\n")
 	for _, server := range servers {
-		conf += "srv-host=_web._tcp.speedtest.internal,server.speedtest.internal," + strings.TrimPrefix(server, "127.0.0.1:") + "\n"
+		conf.WriteString("srv-host=_web._tcp.speedtest.internal,server.speedtest.internal," + strings.TrimPrefix(server, "127.0.0.1:") + "\n")
 	}
 	l.stop("dnsmasq")
-	return errors.Join(l.write("dnsmasq.conf", conf),
+	return errors.Join(l.write("dnsmasq.conf", conf.String()),
 		l.start("dnsmasq", "127.0.0.1:9153", nil, "dnsmasq", "--keep-in-foreground", "--conf-file="+l.file("dnsmasq.conf")))
 }
 

@@ -43,8 +43,12 @@ func TestClockInWords(t *testing.T) {
 		clock *Clock
 		want  string
 	}{
-		{nil, ""}, {&Clock{-900, 900}, ""}, {&Clock{20, 40}, ""}, {&Clock{-40, -20}, ""},
-		{&Clock{1500, 1510}, "1.50 s ahead"}, {&Clock{-1510, -1500}, "1.50 s behind"},
+		{nil, ""},
+		{&Clock{-900, 900}, ""},
+		{&Clock{20, 40}, ""},
+		{&Clock{-40, -20}, ""},
+		{&Clock{1500, 1510}, "1.50 s ahead"},
+		{&Clock{-1510, -1500}, "1.50 s behind"},
 	} {
 		if got := tc.clock.words(); got != tc.want {
 			t.Errorf("%+v: got %q, want %q", tc.clock, got, tc.want)
