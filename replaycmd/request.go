@@ -84,7 +84,10 @@ func (r *requesting) bodies() (source.Bodies, error) {
 			table = file
 		}
 		template, err := source.NewTemplate(string(text), table, r.seed)
-		if err != nil {
+		switch _, ofTable := errors.AsType[*source.TableError](err); {
+		case ofTable:
+			return nil, fmt.Errorf("--data-csv: %s: %v", r.table, err)
+		case err != nil:
 			return nil, fmt.Errorf("--data-template: %v", err)
 		}
 		return template, nil

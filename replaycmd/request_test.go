@@ -178,6 +178,7 @@ func TestRequestFlagsThatDoNotGoTogether(t *testing.T) {
 		{[]string{"--data", "x", "--data-template", "x", "-n", "1", "http://localhost:1"}, "exclude one another"},
 		{[]string{"--data-csv", "x", "-n", "1", "http://localhost:1"}, "expected both"},
 		{[]string{"--data", "@/none", "-n", "1", "http://localhost:1"}, "--data: open /none"},
+		{[]string{"--data-template", "x", "--data-csv", os.DevNull, "-n", "1", "http://localhost:1"}, "--data-csv: " + os.DevNull + ": the table has no rows"},
 		{[]string{"--data-template", "{{", "-n", "1", "http://localhost:1"}, "--data-template: "},
 		{[]string{"--rewrite", "x", "-n", "1", "http://localhost:1"}, "is not a substitution"},
 	} {

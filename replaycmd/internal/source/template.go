@@ -4,6 +4,7 @@
 package source
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
@@ -57,7 +58,7 @@ func NewTemplate(text string, table io.Reader, seed uint64) (*Template, error) {
 	}
 	if table != nil {
 		if err := t.read(table); err != nil {
-			return nil, err
+			return nil, &TableError{err}
 		}
 	}
 	if _, err := t.Next(); err != nil { // or every request would fail
@@ -67,10 +68,22 @@ func NewTemplate(text string, table io.Reader, seed uint64) (*Template, error) {
 	return t, nil
 }
 
-// read reads the table.
+// TableError is why the table of a Template cannot be used.
+type TableError struct{ Err error }
+
+func (e *TableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *TableError) Unwrap() error { return e.Err }
+
+// read reads the table. Spreadsheets begin it with a mark of its encoding.
 func (t *Template) read(table io.Reader) error {
 	limited := &io.LimitedReader{R: table, N: maxTable + 1}
-	rows, err := csv.NewReader(limited).ReadAll()
+	text := bufio.NewReader(limited)
+	if mark, err := text.Peek(3); err == nil && string(mark) == "\ufeff" {
+		text.Discard(3) //nolint:errcheck // they were there
+	}
+	rows, err := csv.NewReader(text).ReadAll()
 	switch {
 	case limited.N <= 0:
 		return fmt.Errorf("the table is longer than %d MiB", maxTable>>20)
@@ -82,6 +95,11 @@ func (t *Template) read(table io.Reader) error {
 	t.columns, t.rows = rows[0], rows[1:]
 	if slices.Contains(t.columns, "n") {
 		return errors.New("a column is called n, which counts the requests: expected another name")
+	}
+	for i, name := range t.columns {
+		if slices.Contains(t.columns[:i], name) {
+			return fmt.Errorf("two columns are called '%s': expected another name for one", name)
+		}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 func TestTemplatesTakeRowsInTurnAndAreSeeded(t *testing.T) {
 	const text = `{"n":{{.n}},"id":{{json .id}},"r":{{random 1 6}},"p":"{{pick "a" "b"}}"}`
 	make3 := func(seed uint64) (bodies []string) {
-		tmpl, err := NewTemplate(text, strings.NewReader("id,name\n\"a\"\"b\",x\nc,y\n"), seed)
+		tmpl, err := NewTemplate(text, strings.NewReader("\ufeffid,name\n\"a\"\"b\",x\nc,y\n"), seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestTemplatesThatCannotWorkAreRefused(t *testing.T) {
 			t.Errorf("%s: got error %v", text, err)
 		}
 	}
-	for table, want := range map[string]string{"": "no rows", "id\n": "no rows", "n\n1\n": "called n", "a,b\n1\n": "wrong number of fields"} {
+	for table, want := range map[string]string{"": "no rows", "id\n": "no rows", "n\n1\n": "called n", "a,b\n1\n": "wrong number of fields", "a,b,a\n1,2,3\n": "two columns are called 'a'"} {
 		if _, err := NewTemplate("x", strings.NewReader(table), 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got error %v", table, err)
 		}
