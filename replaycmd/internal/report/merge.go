@@ -96,6 +96,13 @@ func Merge(shards []*Report, names []string) (*Report, error) {
 	return r, r.judgeAgain(order)
 }
 
+// mostShards is how many a run may be divided into, so that naming those that are
+// missing has an end, whatever a report says.
+const mostShards = math.MaxUint16
+
+// namedShards is how many missing shards are named.
+const namedShards = 20
+
 // checkShards refuses reports that are not of all shards of one run.
 func checkShards(shards []*Report, names []string) error {
 	have := make(map[int]string)
@@ -105,7 +112,7 @@ func checkShards(shards []*Report, names []string) error {
 		switch {
 		case s == nil:
 			return fmt.Errorf("%s is not of a shard: reports of several runs are not added up, --baseline sets one beside another", names[i])
-		case s.Count < 1 || s.Index < 1 || s.Index > s.Count:
+		case s.Count < 1 || s.Count > mostShards || s.Index < 1 || s.Index > s.Count:
 			return fmt.Errorf("%s is of shard %d of %d, which is none", names[i], s.Index, s.Count)
 		case s.Count != first.Count:
 			return fmt.Errorf("%s is one of %d shards, and %s one of %d", names[0], first.Count, names[i], s.Count)
@@ -126,6 +133,9 @@ func checkShards(shards []*Report, names []string) error {
 		if have[i] == "" {
 			missing = append(missing, fmt.Sprint(i))
 		}
+	}
+	if more := len(missing) - namedShards; more > 0 {
+		missing = append(missing[:namedShards], fmt.Sprintf("and %d more", more))
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf("of %s the report of %s is missing", plural(int64(first.Count), "shard"), strings.Join(missing, ", "))

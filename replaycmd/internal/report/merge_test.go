@@ -161,3 +161,17 @@ func TestMergedCountsAreThoseOfAll(t *testing.T) {
 		t.Errorf("stale are %v, want %v", sum.Stale, want)
 	}
 }
+
+// TestDamagedCountsOfShards are refused, without a list of all that would be missing.
+func TestDamagedCountsOfShards(t *testing.T) {
+	for count, want := range map[int]string{
+		math.MaxInt32: "one is of shard 1 of 2147483647, which is none",
+		0:             "one is of shard 1 of 0, which is none",
+		65_535:        "of 65,535 shards the report of 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, and 65514 more is missing",
+	} {
+		_, err := Merge([]*Report{{Shard: &Shard{Index: 1, Count: count}}}, []string{"one"})
+		if err == nil || err.Error() != want {
+			t.Errorf("%d: got %.200v\nwant %s", count, err, want)
+		}
+	}
+}
