@@ -115,7 +115,13 @@ func restartSimulator(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var at time.Time
-	if query := r.URL.Query(); query.Has("at") {
+	query := r.URL.Query()
+	for name, values := range query {
+		if name != "at" || len(values) != 1 { // a restart by mistake cannot be taken back
+			return caddy.APIError{HTTPStatus: http.StatusBadRequest, Err: fmt.Errorf("'%s' is no parameter of a restart, or is there twice: expected one at", name)}
+		}
+	}
+	if query.Has("at") {
 		text := query.Get("at")                                                      // empty where a script could not make a time: not now
 		if at, err = time.Parse(time.RFC3339Nano, text); err != nil || at.IsZero() { // which would be now
 			return caddy.APIError{HTTPStatus: http.StatusBadRequest, Err: fmt.Errorf("at: '%s' is not a time: expected one like 2026-11-30T14:35:00Z", text)}

@@ -38,6 +38,8 @@ func TestCaddysAdminAPI(t *testing.T) {
 		{"POST", "/shop/restart?at=", "", 400, "at: '' is not a time: expected one like 2026-11-30T14:35:00Z"},
 		{"POST", "/shop/restart?at=0001-01-01T00:00:00Z", "", 400, "at: '0001-01-01T00:00:00Z' is not a time: expected one like 2026-11-30T14:35:00Z"},
 		{"POST", "/shop/restart?at=noon", "", 400, "at: 'noon' is not a time: expected one like 2026-11-30T14:35:00Z"},
+		{"POST", "/shop/restart?att=2026-12-01T12:00:00Z", "", 400, "'att' is no parameter of a restart"},
+		{"POST", "/shop/restart?at=2026-12-01T12:00:00Z&at=2026-12-01T13:00:00Z", "", 400, "'at' is no parameter of a restart, or is there twice: expected one at"},
 		{"GET", "/shop/restart", "", 405, "method not allowed"},
 		{"POST", "", "", 405, "method not allowed"},
 	} {
