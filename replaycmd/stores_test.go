@@ -298,8 +298,13 @@ func TestStoresThatHaveNothing(t *testing.T) {
 	for url, want := range map[string]string{
 		store.URL("shop"): "'s3://recordings/shop' has no recording: expected objects named *.fbf or *.lz4",
 		strings.Replace(store.URL("shop"), "//recordings", "//other", 1): "s3://other/shop",
-		"gs://bucket/shop":        "there is no store for gs:// in this Caddy: expected one of s3://",
-		"s3://key:secret@bucket/": "s3://bucket has credentials in its URL",
+		"gs://bucket/shop":              "there is no store for gs:// in this Caddy: expected one of s3://",
+		"s3://key:secret@bucket/":       "s3://bucket has credentials in its URL",
+		"s3://bucket/a/../b":            "s3://bucket: an empty part of the path, . and .. mean nothing in a store",
+		"s3://bucket/a//b":              "s3://bucket: an empty part of the path, . and .. mean nothing in a store",
+		"s3://bucket/a?anonymous=maybe": "s3://bucket: anonymous is 'maybe': expected true or false",
+		"s3://bucket/a?role=admin":      "s3://bucket: role is 'admin': expected an ARN",
+		"s3://bucket/a?ssetype=none":    "s3://bucket: ssetype is 'none': expected AES256 or aws:kms",
 	} {
 		o := replay(t, "--to", "http://127.0.0.1:1", url)
 		if o.status != exitNotStarted || !strings.Contains(o.stderr, want) || strings.Contains(o.stderr, "secret@") {

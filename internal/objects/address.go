@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -80,6 +81,9 @@ func Parse(text string) (*Address, error) {
 	}
 	if u.Fragment != "" {
 		return nil, fmt.Errorf("%s: a # in a name is written %%23", bare)
+	}
+	if place := strings.Trim(u.Path, "/"); place != "" && path.Clean("/"+place) != "/"+place {
+		return nil, fmt.Errorf("%s: an empty part of the path, . and .. mean nothing in a store: expected one like %s/folder/folder", bare, bare)
 	}
 	info, err := caddy.GetModule(Namespace + "." + u.Scheme)
 	if err != nil {

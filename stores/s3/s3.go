@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"gocloud.dev/blob"
@@ -56,6 +57,19 @@ const (
 	anyRegion = "us-east-1"
 )
 
+var (
+	truth     = []string{"true", "false"}
+	checksums = []string{"when_required", "when_supported"}
+
+	// values are those of the options that have few, in any case. The driver would
+	// refuse others, but only when something is to be sent.
+	values = map[string][]string{
+		pathStyleOption: truth, "anonymous": truth, "accelerate": truth, "dualstack": truth, "fips": truth,
+		"request_checksum_calculation": checksums, "response_checksum_validation": checksums,
+		"ssetype": {"AES256", "aws:kms", "aws:kms:dsse"},
+	}
+)
+
 // CheckURL implements objects.Driver.
 func (*Store) CheckURL(address *url.URL) error {
 	if err := objects.CheckOptions(address, regionOption, endpointOption, pathStyleOption, "profile", "role", "ssetype", "kmskeyid",
@@ -66,6 +80,15 @@ func (*Store) CheckURL(address *url.URL) error {
 		return errors.New("a bucket has no port: expected the address of the store in endpoint=")
 	}
 	query := address.Query()
+	for name := range query {
+		value, allowed := query.Get(name), values[name]
+		if allowed != nil && !slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, value) }) {
+			return fmt.Errorf("%s is '%s': expected %s", name, value, strings.Join(allowed, " or "))
+		}
+	}
+	if role := query.Get("role"); query.Has("role") && !strings.HasPrefix(role, "arn:") {
+		return fmt.Errorf("role is '%s': expected an ARN like arn:aws:iam::123456789012:role/recorder", role)
+	}
 	if !query.Has(endpointOption) {
 		return nil
 	}
