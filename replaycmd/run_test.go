@@ -334,6 +334,13 @@ func TestExitStatuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	start := filepath.Join(dir, "start.lz4")
+	if o := convert(t, "-o", start, path); o.status != 0 {
+		t.Fatalf("status %d: %s", o.status, o.stderr)
+	}
+	if err := os.Truncate(start, 60); err != nil {
+		t.Fatal(err)
+	}
 	damaged := damagedAtOnce(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -371,6 +378,7 @@ func TestExitStatuses(t *testing.T) {
 		"an id, with -n":             {[]string{"--to", good.url, "-i", "id-3", "-n", "1", path}, 0, "requests 1\n", ""},
 		"an id, dry run":             {[]string{"--dry-run", "-i", "none", path}, 3, "requests 0 to", "no record has the identifier none"},
 		"an id, extracted":           {[]string{"--extract", dir, "-i", "none", path}, 3, "", "no record has the identifier none"},
+		"cut before the first":       {[]string{"--to", good.url, path, start}, 3, "requests 10\n", "start.lz4: recording is cut off at byte 0"},
 		"cut, with -x":               {[]string{"--to", good.url, "-x", cut}, 3, "requests", "cut off"},
 		"empty":                      {[]string{"--to", good.url, empty, path}, 0, "10\n", "empty.fbf has no records"},
 		"nothing but empty":          {[]string{"--to", good.url, empty}, 3, "requests 0\n", "nothing was sent: there are no records"},

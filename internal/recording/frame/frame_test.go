@@ -5,6 +5,7 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -114,6 +115,9 @@ func TestReaderAtEveryCut(t *testing.T) {
 		}
 		if between != (err == nil) || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("cut at %d: got error %v", cut, err)
+		}
+		if n, again := r.Read(make([]byte, 1)); n != 0 || again != cmp.Or(err, io.EOF) {
+			t.Fatalf("cut at %d: got %d bytes and error %v behind error %v", cut, n, again, err)
 		}
 	}
 }

@@ -45,6 +45,7 @@ type Reader struct {
 	block  []byte // the last block, after what it may have referred to
 	unread []byte // the part of it that Read has not returned
 	blocks func(Mark)
+	err    error // how it has ended
 }
 
 // Mark is a place between two blocks, or two frames.
@@ -64,11 +65,15 @@ func NewReader(in io.Reader, each func(Mark)) *Reader { return &Reader{in: in, b
 func (r *Reader) Unfinished() bool { return r.open }
 
 // Read returns what the blocks hold. It ends with io.EOF after a whole frame and
-// after a whole block, and with io.ErrUnexpectedEOF elsewhere.
+// after a whole block, and with io.ErrUnexpectedEOF elsewhere. It ends for good:
+// who looks ahead in it takes the error from nobody.
 func (r *Reader) Read(p []byte) (int, error) {
 	for len(r.unread) == 0 {
-		if err := r.next(); err != nil {
-			return 0, err
+		if r.err == nil {
+			r.err = r.next()
+		}
+		if r.err != nil {
+			return 0, r.err
 		}
 	}
 	n := copy(p, r.unread)
