@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -66,5 +67,38 @@ func TestMappingsLookIntoBodies(t *testing.T) {
 				t.Errorf("%s with %s: got %d %s", tc.path, tc.value, status, body)
 			}
 		}
+	}
+}
+
+// TestWithoutBodyFile holds what clients get of a mapping whose body file is not there,
+// whatever the mapping says beside it: that it fails, and not where the files are.
+func TestWithoutBodyFile(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "__files"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	stubs := filepath.Join(folder, "stubs.json")
+	if err := os.WriteFile(stubs, []byte(`[
+		{"request":{"urlPath":"/fixed"},"response":{"status":201,"bodyFileName":"none.txt","headers":{"X-Own":"a"}}},
+		{"request":{"urlPath":"/rendered"},"response":{"bodyFileName":"{{request.query.n}}.txt"}},
+		{"request":{"urlPath":"/fields"},"response":{"status":201,"bodyFileName":"{{request.query.n}}.txt","headers":{"X-Own":"{{request.method}}"}}}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, url := serve(t, "simulator {", "admin", "mappings "+stubs, "templates on", "}")
+	for range 2 { // the second time on a connection that express may have
+		for _, path := range []string{"/fixed", "/rendered?n=none", "/fields?n=none"} {
+			resp, err := http.Get(url + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			header := resp.Header
+			if status, body := read(t, resp); status != 500 || body != "Not found in blob store: none.txt" ||
+				header.Get("Content-Type") != "text/plain; charset=utf-8" || header.Get("X-Own") != "" {
+				t.Errorf("%s: got %d %s with %v", path, status, body, header)
+			}
+		}
+	}
+	if _, body := get(t, url+"/_admin/current_count"); !strings.Contains(body, `{"500":6,`) {
+		t.Errorf("counted as %s", body)
 	}
 }

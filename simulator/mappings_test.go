@@ -122,6 +122,11 @@ func TestWithoutRecipeMappingsAnswer404(t *testing.T) {
 	if _, body := get(t, "http://"+addr+"/_admin/routes_status"); body != "/* 404 0" {
 		t.Errorf("got %s", body)
 	}
+	s.Reload(site(addr, "simulator {\nadmin\nmappings_admin\n}"))
+	eventually(t, func() bool { status, _ := get(t, "http://"+addr+"/__admin/mappings"); return status == 200 })
+	if _, body := get(t, "http://"+addr+"/_admin/routes_status"); body != "/* 404 0" {
+		t.Errorf("without any mapping: got %s", body)
+	}
 	s.Reload(site(addr, "simulator {\nadmin\n}"))
 	eventually(t, func() bool { _, body := get(t, "http://"+addr+"/_admin/routes_status"); return body == "/* 406 0" })
 	if _, body := get(t, "http://"+addr+"/_admin/current_count"); !strings.Contains(body, `"routes":{},`) || !strings.Contains(body, `"404":1`) {

@@ -31,6 +31,7 @@ func (h *Handler) begin() {
 	} else {
 		h.scenario.PassOn("")
 	}
+	h.scenario.HasOutsiders(h.mappings != nil)
 	if h.mappings != nil {
 		h.mappings.Use(h.logger)
 	}

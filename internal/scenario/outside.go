@@ -69,6 +69,11 @@ func (o *Outside) CountAs(status int, latency time.Duration) {
 	o.latency.Observe(latency.Seconds())
 }
 
+// HasOutsiders has the scenario tell, where it is shown, what requests get that
+// nothing takes: what Unmatched responds, if something else than recipes may take
+// requests, and what NotSet does otherwise.
+func (s *Scenario) HasOutsiders(has bool) { s.outsiders.Store(has) }
+
 // PassOn has the scenario tell, where it is shown, to which upstream requests go
 // that nothing takes. Without one they are answered here.
 func (s *Scenario) PassOn(upstream string) { s.passedTo.Store(&upstream) }

@@ -56,9 +56,7 @@ func (s *Scenario) Status() []RouteStatus {
 }
 
 func (s *Scenario) withoutRecipe() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.outside) > 0 {
+	if s.outsiders.Load() {
 		return unmatchedStatus
 	}
 	return notSetStatus

@@ -29,7 +29,8 @@ type Scenario struct {
 	table atomic.Pointer[table] // replaced whole, so that deciding takes no lock
 	unset *counts               // of requests that no route took
 
-	passedTo atomic.Pointer[string] // where those go that nothing takes; nil or empty: nowhere
+	outsiders atomic.Bool            // something else than recipes decides, too
+	passedTo  atomic.Pointer[string] // where those go that nothing takes; nil or empty: nowhere
 
 	mu      sync.Mutex // held to replace the table; guards what follows
 	begun   bool

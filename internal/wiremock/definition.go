@@ -142,7 +142,9 @@ func (r *definition) parseBody(f *fields, from origin, t templating) error {
 		body, err := readBody(kind, data, from)
 		if kind == "bodyFileName" && errors.Is(err, fs.ErrNotExist) {
 			r.odd = append(r.odd, f.located(kind, err))
-			r.fixed, r.headers = withoutFile(err), nil
+			var name string
+			_ = decode(data, &name) // readBody has done so
+			r.fixed, r.headers = withoutFile(notFound(name)), nil
 			continue
 		}
 		if err != nil {
@@ -174,14 +176,19 @@ func (r *definition) warn(path, text string, compiled *template.Template, t temp
 	}
 }
 
-// withoutFile is what a mapping responds whose body file is not there.
-func withoutFile(err error) Response {
+// withoutFile returns what a mapping responds whose body file is not there.
+func withoutFile(why string) Response {
 	return Response{
 		Status: http.StatusInternalServerError,
 		Header: []Field{{"Content-Type", "text/plain; charset=utf-8"}},
-		Body:   []byte(err.Error()),
+		Body:   []byte(why),
+		NoFile: true,
 	}
 }
+
+// notFound returns what clients are told of a body file, in WireMock's words: where
+// it was looked for is not theirs to know.
+func notFound(name string) string { return "Not found in blob store: " + shortened(name) }
 
 func readBody(kind string, data json.RawMessage, from origin) ([]byte, error) {
 	if kind == "jsonBody" {

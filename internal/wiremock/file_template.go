@@ -5,6 +5,7 @@ package wiremock
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"sync"
@@ -56,7 +57,7 @@ func (f *fileTemplate) open(r *Request) (*bodyFile, error) {
 	name := string(f.name.Append(nil, model{r}))
 	info, err := f.from.fileInfo(name)
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("the body file '%s' cannot be read", shortened(name))
+		return nil, errors.New(notFound(name))
 	}
 	f.lock.Lock()
 	file := f.known[name]
@@ -66,7 +67,7 @@ func (f *fileTemplate) open(r *Request) (*bodyFile, error) {
 	}
 	data, err := f.from.readFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("the body file '%s' cannot be read", shortened(name))
+		return nil, errors.New(notFound(name))
 	}
 	file = &bodyFile{info: info, data: data}
 	if !f.with.plainFiles {

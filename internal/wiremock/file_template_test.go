@@ -38,10 +38,10 @@ func TestNamesOfBodyFilesAreRendered(t *testing.T) {
 		{"/t?f=a.txt&q=2", "2 a", 200},
 		{"/t?f=/in/b.txt", "b", 200},
 		{"/plain?f=a.txt&q=1", "{{request.query.q}} a", 200},
-		{"/t?f=none.txt", "the body file 'none.txt' cannot be read", 500},
-		{"/t?f=../secret.txt", "the body file '../secret.txt' cannot be read", 500},
-		{"/t?f=in/../../secret.txt", "the body file 'in/../../secret.txt' cannot be read", 500},
-		{"/t?f=", "the body file '' cannot be read", 500},
+		{"/t?f=none.txt", "Not found in blob store: none.txt", 500},
+		{"/t?f=../secret.txt", "Not found in blob store: ../secret.txt", 500},
+		{"/t?f=in/../../secret.txt", "Not found in blob store: in/../../secret.txt", 500},
+		{"/t?f=", "Not found in blob store: ", 500},
 	} {
 		if got := answer(t, set, exchange{Method: "GET", Target: tc.target}); got.Status != tc.status || got.Body != tc.body {
 			t.Errorf("%s: got %d %q", tc.target, got.Status, got.Body)

@@ -200,7 +200,7 @@ func TestOddMappingsAreWarnedOf(t *testing.T) {
 		}
 	}
 	set := NewSet(mappings)
-	if got := answer(t, set, exchange{Method: "GET", Target: "/gone"}); got.Status != 500 {
+	if got := answer(t, set, exchange{Method: "GET", Target: "/gone"}); got.Status != 500 || got.Body != "Not found in blob store: none.txt" {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 	if got := answer(t, set, exchange{Method: "GET", Target: "/two"}); got.Body != "a" {

@@ -32,6 +32,9 @@ type Response struct {
 	Fault   Fault
 	// Proxy is set if another server responds.
 	Proxy *Proxy
+	// NoFile is set if the body is none, since the file that a request asks for
+	// cannot be read: then neither the status nor the header is the mapping's own.
+	NoFile bool
 }
 
 // Field is a line of the header. Its name is in canonical form.
@@ -85,7 +88,7 @@ func (m *Mapping) Respond(r *Request) (Response, error) {
 	if m.response.file != nil {
 		file, err := m.response.file.open(r)
 		if err != nil {
-			return withoutFile(err), nil
+			return withoutFile(err.Error()), nil
 		}
 		response.Body, body = file.data, file.body
 	}

@@ -68,7 +68,7 @@ func TestRender(t *testing.T) {
 		{"{{#eq 1 2}}a{{else if (eq 'x' 'x')}}b{{/eq}}", "b"},
 		{"{{jsonPath request.body '$.object'}}", "{\n  \"b\" : 1,\n  \"a\" : [ { }, { } ],\n  \"c\" : \"<é>\"\n}"},
 		{"{{jsonPath request.body '$.object.a'}}", `[{"x":null},{}]`},
-		{"{{jsonPath request.body '$.none'}} {{jsonPath parameters.word '$.x' default='d'}}", "[] "},
+		{"{{jsonPath request.body '$.none'}} {{jsonPath parameters.word '$.x' default='d'}} {{jsonPath parameters.none '$.x' default='d'}}", "[] d "},
 		{"{{math 1 '/' 0}} {{substring 'abc' 2 9}} {{base64 '#' decode=true}}", "[ERROR: division by zero] [ERROR: substring is out of the text's bounds] [ERROR: # is not base64]"},
 		{"{{randomInt lower=5 upper=5}} {{randomDecimal lower=2 upper=1}}", "[ERROR: randomInt needs a lower bound below the upper] [ERROR: randomDecimal needs a lower bound below the upper]"},
 		{"{{randomValue length=-1}}", "[ERROR: randomValue needs a length from 0 to 1048576]"},

@@ -231,8 +231,11 @@ func compileJSONPath(c *call) (evaluator, error) {
 	document, otherwise := jsonDocument(c.args[0]), c.option("default", nil)
 	return func(s *scope) any {
 		data, ok := document(s)
-		if !ok {
+		switch {
+		case !ok && toText(c.args[0].value(s), s.budget) == "":
 			return nil
+		case !ok:
+			return otherwise(s)
 		}
 		path, err := path(s)
 		if err != nil {

@@ -231,6 +231,8 @@ func (s *Stubs) Decide(r *wiremock.Request, from Source) (a response.Response, m
 	}
 	switch {
 	case a.Message != nil:
+	case said.NoFile:
+		a.Message = messageOf(&said)
 	case k.bodyOnly:
 		a.Message = k.head.WithContent(response.Bytes(said.Body))
 	default:
@@ -242,7 +244,11 @@ func (s *Stubs) Decide(r *wiremock.Request, from Source) (a response.Response, m
 			s.calls.failed(err)
 		}
 	}
-	if said.Proxy == nil {
+	switch {
+	case said.Proxy != nil: // counted when it is known
+	case said.NoFile && k.fault.Answers():
+		k.counter.CountAs(said.Status, a.Latency)
+	default:
 		k.counter.Count(a.Latency)
 	}
 	switch {
