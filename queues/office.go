@@ -204,8 +204,27 @@ func (o *office) send(a *answer) {
 		return
 	default:
 		o.trial = a
+		time.AfterFunc(longestTrial, func() { o.giveUpTrial(a) })
 	}
 	o.handOver(a)
+}
+
+// longestTrial is how long an address may keep others from their trial. A broker
+// that holds back one queue does not refuse it.
+const longestTrial = 10 * time.Second
+
+// giveUpTrial goes on with the next address. The answer is still under way.
+func (o *office) giveUpTrial(a *answer) {
+	o.mu.Lock()
+	var next *answer
+	if o.trial == a {
+		o.trial = nil
+		next = o.next()
+	}
+	o.mu.Unlock()
+	if next != nil {
+		o.send(next)
+	}
 }
 
 // handOver gives an answer to the connection. It holds the lock, and lets it go.

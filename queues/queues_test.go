@@ -346,3 +346,27 @@ func TestGivesBack(t *testing.T) {
 		}
 	}
 }
+
+// TestLostAnswersAreSentAgain loses the connection to a bad address while good
+// answers on it are not confirmed: these are nobody's fault but its own.
+func TestLostAnswersAreSentAgain(t *testing.T) {
+	b := started(t)
+	s := simulate(t, b, service("name lost", "stage 0s", "unanswerable dead_letter "+dead))
+	b.Put(requests, "", "reply-to", replies)
+	b.Take(replies, 1)
+	s.await("lost", map[string]int{"answered": 1})
+	b.Hold(replies)
+	for range 10 {
+		b.Put(requests, "", "reply-to", replies)
+	}
+	b.Take(replies, 10) // not one of which is confirmed
+	before, _ := b.Connects()
+	b.Put(requests, "bad", "reply-to", brokertest.Silent+"x")
+	b.Await("new connections", func() bool { return b.Connected() > before })
+	b.Release(replies)
+	if m := b.Take(dead, 1)[0]; m.Body != "bad" {
+		t.Errorf("dead letter %+v", m)
+	}
+	s.await("lost", map[string]int{"answered": 11, "dead_lettered": 1})
+	b.AwaitUnsettled(0)
+}

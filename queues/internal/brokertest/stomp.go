@@ -95,6 +95,7 @@ func (b *Stomp) Start() {
 			b.mu.Lock()
 			b.conns[c] = true
 			b.connects++
+			b.changed.Broadcast()
 			b.mu.Unlock()
 			go c.serve()
 		}
@@ -186,6 +187,9 @@ func (b *Stomp) Connects() (ever, now int) {
 	defer b.mu.Unlock()
 	return b.connects, len(b.conns)
 }
+
+// Connected returns how often somebody has connected, for Await, which has the lock.
+func (b *Stomp) Connected() int { return b.connects }
 
 // Prefetch returns the largest number of requests that a subscriber asked for.
 func (b *Stomp) Prefetch() (n int) {
