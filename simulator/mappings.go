@@ -64,6 +64,7 @@ func (h *Handler) loadMappings() (l loaded, err error) {
 	}
 	left := 0
 	l.loader.Templates = h.Templates
+	l.loader.NoFiles = h.MappingsAdmin != nil // clients may fill it, and may have emptied it
 	l.loader.Warn = func(warning error) { h.logger.Warn("mapping", zap.Error(warning)) }
 	if h.Unsupported == unsupportedSkip {
 		l.loader.Skip = func(fault error) {

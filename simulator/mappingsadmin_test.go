@@ -156,6 +156,17 @@ func TestAddedMappingsStayOverReloads(t *testing.T) {
 		t.Errorf("a mapping that was removed is in its file: %v", err)
 	}
 	wantStatus(t, url+"/saved", 404)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	s.Reload(config + "\n# a folder without mappings")
+	eventually(t, func() bool {
+		onAnotherConnection()
+		status, _ := get(t, url+"/one")
+		return status == 404
+	})
+	add(`{"persistent":true,"request":{"url":"/first"},"response":{"status":205}}`)
+	wantStatus(t, url+"/first", 205)
 }
 
 // TestJournalIsBoundedAndRedacted holds how much is kept, and what is left out.

@@ -35,6 +35,10 @@ type Loader struct {
 	// --global-response-templating, and not only of those that have
 	// response-template among their transformers.
 	Templates bool
+
+	// NoFiles takes a directory in which there is no mapping. Default: that is an
+	// error, since hardly anybody means it.
+	NoFiles bool
 }
 
 // Load reads mappings as a Loader does that leaves nothing out.
@@ -127,7 +131,7 @@ func load(path string, faults *faults) []*Mapping {
 		path = inner
 	}
 	files, err := jsonFiles(&path)
-	if err == nil && len(files) == 0 {
+	if err == nil && len(files) == 0 && !faults.loader.NoFiles {
 		err = fmt.Errorf("%s: there is no .json file in it", path)
 	}
 	if err != nil {
