@@ -91,6 +91,10 @@ type storedReport struct {
 	key    string
 }
 
+// lookPatience is how long a run waits for a store to say whether there is the
+// bucket of a report.
+const lookPatience = 5 * time.Second
+
 // openStored opens the place of a report in an object store.
 func openStored(url string) (*storedReport, error) {
 	address, err := objects.Parse(url)
@@ -104,6 +108,12 @@ func openStored(url string) (*storedReport, error) {
 	bucket, err := address.Open(context.Background())
 	if err != nil {
 		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
+	defer cancel()
+	if bucket.Missing(ctx) {
+		bucket.Close()
+		return nil, fmt.Errorf("'%s': the store has no such bucket", withoutOptions(url))
 	}
 	return &storedReport{bucket: bucket, key: key}, nil
 }
@@ -123,6 +133,9 @@ func (s *storedReport) upload(wait func(time.Duration)) (err error) {
 		}
 	}
 	file, errKeep := os.CreateTemp("", "report-*-"+path.Base(s.key))
+	if errKeep != nil { // as in a container whose root file system is read-only
+		file, errKeep = os.CreateTemp(".", "report-*-"+path.Base(s.key))
+	}
 	if errKeep == nil {
 		_, errKeep = file.Write(s.Bytes())
 		errKeep = errors.Join(errKeep, file.Close())

@@ -388,8 +388,65 @@ func TestAReportThatTheStoreDoesNotTakeIsKept(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "s3://recordings/run.json: ") || !strings.Contains(err.Error(), "AccessDenied") {
 		t.Fatalf("got error %v", err)
 	}
-	_, name, _ := strings.Cut(err.Error(), "the report is kept in ")
-	if kept, err := os.ReadFile(name); err != nil || string(kept) != "the report" {
-		t.Errorf("kept is %q, error %v", kept, err)
+	kept := func(err error) {
+		_, name, _ := strings.Cut(err.Error(), "the report is kept in ")
+		if kept, err := os.ReadFile(name); err != nil || string(kept) != "the report" {
+			t.Errorf("kept is %q, error %v", kept, err)
+		}
+	}
+	kept(err)
+	t.Chdir(t.TempDir())
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none")) // as in a container whose root file system is read-only
+	kept(s.upload(func(time.Duration) {}))
+}
+
+// TestShardsOfABucketThatGrows has a recording come between the starts of two
+// shards: their reports are of other recordings, unless --until is before.
+func TestShardsOfABucketThatGrows(t *testing.T) {
+	target := serve(t, nil)
+	until := time.Unix(0, origin).Add(2 * time.Hour).UTC().Format(time.RFC3339)
+	for name, tc := range map[string]struct {
+		flags  []string
+		status int
+	}{
+		"all":   {nil, exitNotStarted},
+		"until": {[]string{"--until", until}, 0},
+	} {
+		store, folder := caddytest.RunS3(t), hostsWith(t, 4, 10, time.Hour)
+		late, err := filepath.Glob(filepath.Join(folder, "web-2", "*"))
+		if err != nil || len(late) != 4 {
+			t.Fatalf("%d files, error %v", len(late), err)
+		}
+		hidden := filepath.Join(t.TempDir(), filepath.Base(late[3]))
+		if err := os.Rename(late[3], hidden); err != nil {
+			t.Fatal(err)
+		}
+		var reports []string
+		for shard := 1; shard <= 2; shard++ {
+			if shard == 2 {
+				if err := os.Rename(hidden, late[3]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			upload(t, store, "shop", folder)
+			reports = append(reports, filepath.Join(t.TempDir(), "report.json"))
+			o := replay(t, append(tc.flags, "--max", "--to", target.url, "--shard", fmt.Sprintf("%d/2", shard), "--report", "json="+reports[shard-1], store.URL("shop"))...)
+			if o.status != 0 {
+				t.Fatalf("%s: status %d: %s", name, o.status, o.stderr)
+			}
+		}
+		if o := merge(t, reports...); o.status != tc.status || tc.status != 0 && !strings.Contains(o.stderr, "are of other recordings") {
+			t.Errorf("%s: status %d: %s", name, o.status, o.stderr)
+		}
+	}
+}
+
+// TestAReportForNoBucketIsRefused before anything is sent.
+func TestAReportForNoBucketIsRefused(t *testing.T) {
+	store, target := caddytest.RunS3(t), serve(t, nil)
+	url := strings.Replace(store.URL("run.json"), "//recordings", "//other", 1)
+	o := replay(t, "--to", target.url, "--report", "json="+url, write(t, "a.fbf", 3, 0))
+	if want := "'s3://other/run.json': the store has no such bucket"; o.status != exitNotStarted || !strings.Contains(o.stderr, want) || len(target.got()) != 0 {
+		t.Errorf("status %d, %d requests: %s", o.status, len(target.got()), o.stderr)
 	}
 }

@@ -205,7 +205,7 @@ func TestCommandsAreUnderstood(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "recordings"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "targets"), []byte(strings.Repeat("GET http://shop.test/\n", 100)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "targets"), []byte(strings.Repeat(`{"method":"GET","url":"http://shop.test/","time":"2026-11-30T14:35:00Z"}`+"\n", 100)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(caddy, "replay", "convert", filepath.Join(dir, "targets"), "-o", filepath.Join(dir, "recordings", "a.lz4")).CombinedOutput(); err != nil {

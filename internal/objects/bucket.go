@@ -30,6 +30,13 @@ type Bucket struct {
 // Close ends the use of the bucket.
 func (b *Bucket) Close() error { return b.bucket.Close() }
 
+// Missing reports whether the store says that there is no such bucket. One that may
+// not be listed, or whose store is away, is not missing.
+func (b *Bucket) Missing(ctx context.Context) bool {
+	there, err := b.bucket.IsAccessible(ctx)
+	return !there && err == nil
+}
+
 const (
 	// Large is from how many bytes on a file goes up in several parts.
 	Large = 16 << 20
