@@ -288,7 +288,7 @@ func (r *request) send(m *broker.Message, stale func() bool, done func(error)) {
 
 // sent is told what became of the answer.
 func (r *request) sent(err error) {
-	refused, ok := errors.AsType[*broker.Refused](err)
+	refused, ok := errors.AsType[*broker.RefusedError](err)
 	switch {
 	case err == nil:
 		r.settle(broker.Accept, func() { r.finish(answered) })
@@ -326,7 +326,7 @@ func (r *request) dispose(how *Disposal, result string) {
 		copied := r.d.Message
 		copied.Address, copied.Copied = how.Address, r.d
 		r.send(&copied, r.link.dead.Load, func(err error) {
-			refused, ok := errors.AsType[*broker.Refused](err)
+			refused, ok := errors.AsType[*broker.RefusedError](err)
 			switch {
 			case err == nil:
 				r.settle(broker.Accept, func() { r.finish(deadLettered) })

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,7 +51,7 @@ type answer struct {
 	message *broker.Message
 	// stale reports whether there is no more need for it, as its request comes again.
 	stale func() bool
-	// done is told what became of it: nil, a broker.Refused, errStale or errEnded.
+	// done is told what became of it: nil, a broker.RefusedError, errStale or errEnded.
 	done func(error)
 
 	generation int // of the connection that it was sent on
@@ -185,7 +186,7 @@ func (o *office) send(a *answer) {
 	case s != nil && s.refused():
 		reason := s.reason
 		o.mu.Unlock()
-		a.done(&broker.Refused{Reason: reason})
+		a.done(&broker.RefusedError{Reason: reason})
 		return
 	case s != nil:
 		o.suspect(address, a, nil)
@@ -237,7 +238,7 @@ func (o *office) handOver(a *answer) {
 
 // sent is told what became of an answer.
 func (o *office) sent(conn broker.Conn, a *answer, err error) {
-	refused, isRefused := errors.AsType[*broker.Refused](err)
+	refused, isRefused := errors.AsType[*broker.RefusedError](err)
 	address := a.message.Address
 	o.mu.Lock()
 	onTrial := o.trial == a
@@ -376,7 +377,7 @@ func (o *office) tryAlone(address string, s *suspect) {
 			continue
 		}
 		connected, err := o.sendAlone(a)
-		if refused, ok := errors.AsType[*broker.Refused](err); err == nil || ok {
+		if refused, ok := errors.AsType[*broker.RefusedError](err); err == nil || ok {
 			if ok {
 				a.done(refused)
 			} else {
@@ -401,7 +402,7 @@ func (o *office) tryAlone(address string, s *suspect) {
 		reason := s.reason
 		o.mu.Unlock()
 		for _, a := range refused {
-			a.done(&broker.Refused{Reason: reason})
+			a.done(&broker.RefusedError{Reason: reason})
 		}
 	}
 }
@@ -474,13 +475,13 @@ func keepConnected(ctx context.Context, protocol broker.Protocol, log func() *za
 			if ctx.Err() != nil {
 				return
 			}
-			log().Warn("connection lost", append(fields[:len(fields):len(fields)], zap.Error(lost))...)
+			log().Warn("connection lost", append(slices.Clip(fields), zap.Error(lost))...)
 			if time.Since(began) > longestPause {
 				pause = shortestPause
 			}
 		} else if ctx.Err() == nil && !failing {
 			failing = true // once until it is up again
-			log().Warn("cannot connect; trying again", append(fields[:len(fields):len(fields)], zap.Error(err))...)
+			log().Warn("cannot connect; trying again", append(slices.Clip(fields), zap.Error(err))...)
 		}
 		pause = sleepFor(ctx, pause)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -138,10 +139,8 @@ const (
 
 func oneOf(words ...string) func(string) (string, error) {
 	return func(word string) (string, error) {
-		for _, known := range words {
-			if word == known {
-				return word, nil
-			}
+		if slices.Contains(words, word) {
+			return word, nil
 		}
 		return word, fmt.Errorf("'%s' is unknown: expected one of %v", word, words)
 	}

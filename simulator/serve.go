@@ -240,7 +240,7 @@ func fail(x exchange, a *response.Response) error {
 		return x.malformed(a.Message, garbage())
 	case response.Garbage:
 		return x.breakOff(garbage())
-	case response.Empty, response.Cut, response.NoFault:
+	case response.Empty, response.Cut, response.NoFault, response.Drop, response.Duplicate, response.Poison, response.Late: // the last are of queues
 	}
 	return x.breakOff(nil)
 }

@@ -181,7 +181,7 @@ func (o *outlet) attach(ctx context.Context) (err error) {
 	if o.address == "" || o.conn.lost() || ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", broker.ErrLost, err)
 	}
-	return &broker.Refused{Reason: err}
+	return &broker.RefusedError{Reason: err}
 }
 
 // lost reports whether the connection is no more, which shows on its sessions
@@ -232,7 +232,7 @@ func (o *outlet) sendAll(ctx context.Context, sent chan<- unconfirmed) error {
 				o.putBack(batch[i:])
 				return fmt.Errorf("%w: %w", broker.ErrLost, err)
 			default: // nothing of it was sent: it cannot be encoded, or it is too large
-				o.settled(s, &broker.Refused{Reason: err})
+				o.settled(s, &broker.RefusedError{Reason: err})
 			}
 		}
 		select {
@@ -280,7 +280,7 @@ func (o *outlet) outcome(state amqp.DeliveryState, err error) error {
 		alone := o.underway == 1
 		o.mu.Unlock()
 		if ok && link.RemoteErr != nil && alone && o.address != "" && !o.conn.lost() {
-			return &broker.Refused{Reason: err}
+			return &broker.RefusedError{Reason: err}
 		}
 		return fmt.Errorf("%w: %w", broker.ErrLost, err)
 	}
@@ -289,9 +289,9 @@ func (o *outlet) outcome(state amqp.DeliveryState, err error) error {
 		return nil
 	case *amqp.StateRejected:
 		if state.Error != nil {
-			return &broker.Refused{Reason: state.Error}
+			return &broker.RefusedError{Reason: state.Error}
 		}
-		return &broker.Refused{Reason: errors.New("the broker rejected it")}
+		return &broker.RefusedError{Reason: errors.New("the broker rejected it")}
 	}
-	return &broker.Refused{Reason: fmt.Errorf("the broker did not accept it: %T", state)}
+	return &broker.RefusedError{Reason: fmt.Errorf("the broker did not accept it: %T", state)}
 }

@@ -158,7 +158,7 @@ func (c *conn) read(in *bufio.Reader) error {
 			err := errorOf(f)
 			if done := c.take(f.get("receipt-id")); done != nil {
 				c.end(err) // before that is told, or the next message would go to a connection that is no more
-				done(&broker.Refused{Reason: err})
+				done(&broker.RefusedError{Reason: err})
 			}
 			return err
 		}

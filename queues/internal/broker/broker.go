@@ -32,7 +32,7 @@ type Conn interface {
 	Receive(ctx context.Context, source Source) (Subscription, error)
 
 	// Send sends a message to its address and returns at once. Done is called when
-	// the broker has confirmed it, with a Refused if the broker will not have this
+	// the broker has confirmed it, with a RefusedError if the broker will not have this
 	// very message, or with ErrLost if nobody can tell.
 	Send(m *Message, done func(error))
 
@@ -84,14 +84,14 @@ const (
 // on a part of it.
 var ErrLost = errors.New("the connection was lost before the broker confirmed it")
 
-// Refused is the error of a message that the broker refused, and no other one.
-type Refused struct{ Reason error }
+// RefusedError is the error of a message that the broker refused, and no other one.
+type RefusedError struct{ Reason error }
 
 // Error returns the reason.
-func (r *Refused) Error() string { return r.Reason.Error() }
+func (r *RefusedError) Error() string { return r.Reason.Error() }
 
 // Unwrap returns the reason.
-func (r *Refused) Unwrap() error { return r.Reason }
+func (r *RefusedError) Unwrap() error { return r.Reason }
 
 // Kind is what a body is.
 type Kind int

@@ -20,19 +20,19 @@ type ActiveMQ struct {
 
 // classPath has the libraries of ActiveMQ as Debian packages them.
 func classPath() string {
-	var jars []string
-	for _, name := range []string{
+	jars := []string{
 		"activemq-broker", "activemq-client", "activemq-stomp", "activemq-openwire-legacy", "activemq-jaas",
 		"geronimo-jms_1.1_spec", "geronimo-j2ee-management-1.1-spec", "hawtbuf", "slf4j-api", "slf4j-nop",
-	} {
-		jars = append(jars, filepath.Join("/usr/share/java", name+".jar"))
+	}
+	for i, name := range jars {
+		jars[i] = filepath.Join("/usr/share/java", name+".jar")
 	}
 	return strings.Join(jars, ":")
 }
 
 // Java returns a program of testdata, with ActiveMQ's libraries.
 func Java(t testing.TB, source string, args ...string) *exec.Cmd {
-	return exec.CommandContext(t.Context(), "java", append([]string{"-cp", classPath(), source}, args...)...)
+	return exec.CommandContext(t.Context(), "java", append([]string{"-cp", classPath(), source}, args...)...) //nolint:gosec // programs of the tests
 }
 
 // RunActiveMQ starts it with testdata/Broker.java of the test's package. It ends with
