@@ -29,6 +29,11 @@ func parsePattern(path string, data json.RawMessage) (pattern, error) {
 		}
 		return nil, &fieldError{path, errors.New("there is no condition in it")}
 	}
+	for _, kind := range patternKinds {
+		if data, more := f.left[kind.name]; more && !isVoid(data) {
+			return nil, f.errorf(kind.name, `there is another condition beside it, and WireMock looks at one of them: {"and": [...]} has several`)
+		}
+	}
 	return p, f.done()
 }
 

@@ -137,7 +137,7 @@ func javaField(letter byte, n int) (func([]byte, time.Time) []byte, bool) {
 	case letter == 'a':
 		layout = "PM"
 	case letter == 'z' && n < 4:
-		layout = "MST"
+		return appendZone, true
 	case letter == 'Z':
 		layout = "-0700"
 	case letter == 'x' && n <= 3:
@@ -148,6 +148,15 @@ func javaField(letter byte, n int) (func([]byte, time.Time) []byte, bool) {
 		return nil, false
 	}
 	return func(buffer []byte, t time.Time) []byte { return t.AppendFormat(buffer, layout) }, true
+}
+
+// appendZone appends the name of a time's zone; one that has none is called by its
+// distance from GMT.
+func appendZone(buffer []byte, t time.Time) []byte {
+	if name, _ := t.Zone(); name != "" && isLetter(name[0]) {
+		return append(buffer, name...)
+	}
+	return t.AppendFormat(buffer, "GMT-07:00")
 }
 
 // javaNumbers are the fields that are numbers, padded to as many digits as

@@ -103,7 +103,8 @@ func literal(word string) (any, bool) {
 	case word == "null" || word == "undefined":
 		return nil, true
 	case word[0] == '\'' || word[0] == '"':
-		return word[1 : len(word)-1], true
+		text := strings.ReplaceAll(word[1:], `\`+word[:1], word[:1]) // at the end too, as WireMock has it
+		return text[:len(text)-1], true
 	}
 	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
 		return n, true
@@ -139,14 +140,14 @@ func split(content string) ([]string, error) {
 			}
 			continue
 		case '\'', '"':
-			n := strings.IndexByte(content[i+1:], c)
+			n := quoted(content[i:])
 			if n < 0 {
 				return nil, fmt.Errorf("a quote is not closed")
 			}
 			if start < 0 {
 				start = i
 			}
-			i += n + 1
+			i += n - 1
 			continue
 		case '(', '[':
 			depth++

@@ -164,14 +164,34 @@ func closing(content, end string) int {
 		case strings.HasPrefix(content[i:], end):
 			return i
 		case content[i] == '\'' || content[i] == '"':
-			n := strings.IndexByte(content[i+1:], content[i])
+			n := quoted(content[i:])
 			if n < 0 {
 				return -1
 			}
-			i += n + 1
+			i += n - 1
 		}
 	}
 	return -1
+}
+
+// quoted returns how long the text in quotes is that content begins with, quotes and
+// all; negative if it has no end. A backslash has a quote be part of the text, unless
+// there is no other one behind it.
+func quoted(content string) int {
+	quote := content[0]
+	for i := 1; i < len(content); i++ {
+		switch {
+		case content[i] == quote:
+			return i + 1
+		case content[i] == '\\' && i+1 < len(content) && content[i+1] == quote:
+			i++
+		}
+	}
+	end := strings.IndexByte(content[1:], quote)
+	if end < 0 {
+		return -1
+	}
+	return end + 2
 }
 
 func firstLine(s string) string {

@@ -19,6 +19,9 @@ func (p *parser) path(word string) (evaluator, error) {
 	if rest, ok := strings.CutPrefix(word, "../"); ok {
 		return p.outerPath(rest)
 	}
+	if rest, ok := strings.CutPrefix(word, "@../"); ok {
+		return p.outerPath("@" + rest)
+	}
 	if rest, ok := strings.CutPrefix(word, "@"); ok {
 		return loopVariable(rest)
 	}
