@@ -50,6 +50,7 @@ func TestMappingsAdmin(t *testing.T) {
 		{"GET", "/mappings?limit=x", "", 400, `limit must be 0 or greater`},
 		{"POST", "/mappings", `{"request":{"pot":1}}`, 422, `request.pot: not supported`},
 		{"POST", "/mappings", `{`, 422, `unexpected`},
+		{"POST", "/mappings", `{"id":"one"}`, 422, `id: 'one' is not a valid UUID`},
 		{"PUT", "/mappings/22222222-2222-4222-8222-222222222222", `{}`, 404, "Stub mapping not found"},
 		{"DELETE", "/mappings/nothing", "", 400, "nothing is not a valid UUID"},
 		{"POST", "/mappings/import", `{"mappings":[{"request":{"url":"/i"}},{"request":{"pot":1}}]}`, 422, "mappings[1]: "},

@@ -58,7 +58,9 @@ func (s *Stubs) read(data []byte, id string) (*wiremock.Mapping, error) {
 		return nil, err
 	}
 	if id == "" {
-		id = wiremock.IDOf(data)
+		if id = wiremock.IDOf(data); id != "" && !wiremock.IsUUID(id) {
+			return nil, fmt.Errorf("id: '%s' is not a valid UUID: no client would find the mapping by it", id)
+		}
 	}
 	if id == "" {
 		id = newID()
