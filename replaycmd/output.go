@@ -4,6 +4,7 @@
 package replaycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -116,7 +117,9 @@ func (o *outputs) finish(r *report.Report) error {
 		errs = append(errs, sink.Finish(r))
 	}
 	for _, stored := range o.stored {
-		errs = append(errs, stored.upload(time.Sleep))
+		ctx, cancel := context.WithTimeout(context.Background(), storedPatience)
+		errs = append(errs, stored.upload(ctx, time.Sleep))
+		cancel()
 	}
 	errs = append(errs, o.close())
 	if err := errors.Join(errs...); err != nil {

@@ -122,14 +122,20 @@ func openStored(url string) (*storedReport, error) {
 // on between: it may be all that is left of a long run.
 const storedTries = 6
 
+// storedPatience is how long that may take in all, if the store says nothing.
+const storedPatience = 2 * time.Minute
+
 // upload sends the report. If the store does not take it, it is kept in a file.
-func (s *storedReport) upload(wait func(time.Duration)) (err error) {
+func (s *storedReport) upload(ctx context.Context, wait func(time.Duration)) (err error) {
 	for try := range storedTries {
 		if try > 0 {
 			wait(time.Second << (try - 1))
 		}
-		if err = s.bucket.Write(context.Background(), s.key, s.Bytes()); err == nil {
+		if err = s.bucket.Write(ctx, s.key, s.Bytes()); err == nil {
 			return nil
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
 	file, errKeep := os.CreateTemp("", "report-*-"+path.Base(s.key))

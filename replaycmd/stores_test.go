@@ -4,7 +4,9 @@
 package replaycmd
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -381,7 +383,7 @@ func TestAReportThatTheStoreDoesNotTakeIsKept(t *testing.T) {
 	defer s.bucket.Close()
 	s.WriteString("the report")
 	waited := time.Duration(0)
-	err = s.upload(func(d time.Duration) { waited += d })
+	err = s.upload(t.Context(), func(d time.Duration) { waited += d })
 	if waited != 31*time.Second {
 		t.Errorf("waited for %s", waited)
 	}
@@ -397,7 +399,14 @@ func TestAReportThatTheStoreDoesNotTakeIsKept(t *testing.T) {
 	kept(err)
 	t.Chdir(t.TempDir())
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none")) // as in a container whose root file system is read-only
-	kept(s.upload(func(time.Duration) {}))
+	kept(s.upload(t.Context(), func(time.Duration) {}))
+	ctx, cancel := context.WithCancel(t.Context())
+	store.Misbehave(func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { // which says nothing, until the time is over
+		_, _ = io.Copy(io.Discard, r.Body)
+		cancel()
+		<-r.Context().Done()
+	})
+	kept(s.upload(ctx, func(time.Duration) { t.Error("it was tried again") }))
 }
 
 // TestShardsOfABucketThatGrows has a recording come between the starts of two

@@ -44,7 +44,8 @@ const (
 	partSize    = 8 << 20
 	partsAtOnce = 3
 
-	// stalledAfter is how long an upload or a download may go on without a byte.
+	// stalledAfter is how long an upload or a download may go on without a byte, and
+	// a question without an answer.
 	stalledAfter = 2 * time.Minute
 
 	// sumField is where an object has the SHA-256 of its content, in hexadecimal.
@@ -90,10 +91,12 @@ func (b *Bucket) Upload(ctx context.Context, key string, file *os.File) (Uploade
 // put uploads a file if there is no object of the key, and reports whether there
 // is one. What is large is asked for before: it would travel in vain.
 func (b *Bucket) put(ctx context.Context, key string, file *os.File, sum string, size int64) (there bool, err error) {
+	ctx, watch := watched(ctx)
+	defer watch.stop()
 	if size >= Large {
 		switch there, err := b.bucket.Exists(ctx, key); {
 		case err != nil:
-			return false, err
+			return false, watch.cause(err)
 		case there:
 			return true, nil
 		}
@@ -101,8 +104,6 @@ func (b *Bucket) put(ctx context.Context, key string, file *os.File, sum string,
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
-	ctx, watch := watched(ctx)
-	defer watch.stop()
 	err = b.bucket.Upload(ctx, key, &seekable{file, watch}, &blob.WriterOptions{
 		ContentType: contentType, Metadata: map[string]string{sumField: sum},
 		IfNotExist: true, BufferSize: partSize, MaxConcurrency: partsAtOnce,
@@ -116,7 +117,7 @@ func (b *Bucket) put(ctx context.Context, key string, file *os.File, sum string,
 // has reports whether an object has a certain content, which it says itself unless
 // others have put it there.
 func (b *Bucket) has(ctx context.Context, key, sum string, size int64) (bool, error) {
-	attributes, err := b.bucket.Attributes(ctx, key)
+	attributes, err := b.attributes(ctx, key)
 	if err != nil {
 		return false, err
 	}
@@ -130,6 +131,14 @@ func (b *Bucket) has(ctx context.Context, key, sum string, size int64) (bool, er
 	defer content.Close()
 	read, _, err := checksum(content)
 	return read == sum, err
+}
+
+// attributes returns what the store says of an object.
+func (b *Bucket) attributes(ctx context.Context, key string) (*blob.Attributes, error) {
+	ctx, watch := watched(ctx)
+	defer watch.stop()
+	attributes, err := b.bucket.Attributes(ctx, key)
+	return attributes, watch.cause(err)
 }
 
 // ownName is the form of a recording's name, whose random part can be replaced.
@@ -173,6 +182,8 @@ type Object struct {
 
 // List returns the objects whose keys begin with a prefix, in their order.
 func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
+	ctx, watch := watched(ctx)
+	defer watch.stop()
 	var all []Object
 	each := b.bucket.List(&blob.ListOptions{Prefix: prefix})
 	for {
@@ -180,9 +191,10 @@ func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
 		if errors.Is(err, io.EOF) {
 			return all, nil
 		}
-		if err != nil {
+		if err = watch.cause(err); err != nil {
 			return nil, b.failed(prefix, err)
 		}
+		watch.moved()
 		if !object.IsDir {
 			all = append(all, Object{Key: object.Key, Name: b.address.name(object.Key), Size: object.Size, Modified: object.ModTime})
 		}
@@ -191,7 +203,7 @@ func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
 
 // Find returns an object, nil if there is none of the key.
 func (b *Bucket) Find(ctx context.Context, key string) (*Object, error) {
-	attributes, err := b.bucket.Attributes(ctx, key)
+	attributes, err := b.attributes(ctx, key)
 	switch {
 	case gcerrors.Code(err) == gcerrors.NotFound:
 		return nil, nil
