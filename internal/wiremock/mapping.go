@@ -193,7 +193,7 @@ func (f *fields) basicAuth() ([]condition, error) {
 	}
 	encoded := base64.StdEncoding.EncodeToString([]byte(login.Username + ":" + login.Password))
 	return []condition{{
-		path: f.at("basicAuth"), name: "Authorization", values: headerValues, one: equalTo{text: "Basic " + encoded},
+		path: f.at("basicAuth"), name: "Authorization", values: headerValues, one: basicAuth(encoded),
 	}}, nil
 }
 

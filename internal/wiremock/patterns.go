@@ -69,6 +69,17 @@ func (p equalTo) String() string {
 	return "equalTo '" + p.text + "'"
 }
 
+// basicAuth is a name and a password in base64. The word before them may be in any
+// case.
+type basicAuth string
+
+func (p basicAuth) matches(v value) bool {
+	scheme, login, _ := strings.Cut(v.text, " ")
+	return v.present && login == string(p) && strings.EqualFold(scheme, "Basic")
+}
+
+func (p basicAuth) String() string { return "equalTo 'Basic " + string(p) + "'" }
+
 type binaryEqualTo string
 
 func (p binaryEqualTo) matches(v value) bool {

@@ -61,3 +61,15 @@ func TestDeepJSONIsNoJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestBasicAuthInAnyCase holds that the scheme may be in any case, as HTTP has it and
+// WireMock takes it, and nothing else.
+func TestBasicAuthInAnyCase(t *testing.T) {
+	set := parse(t, `[{"request":{"basicAuth":{"username":"u","password":"p"}}}]`)
+	for header, want := range map[string]bool{"Basic dTpw": true, "basic dTpw": true, "Basic DTPW": false, "Basic  dTpw": false, "BasicdTpw": false, "": false} {
+		m, err := set.Match(newRequest(exchange{Method: "GET", Target: "/", Headers: [][2]string{{"Authorization", header}}}))
+		if err != nil || (m != nil) != want {
+			t.Errorf("%s: got %v, %v", header, m, err)
+		}
+	}
+}
