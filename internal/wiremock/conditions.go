@@ -6,6 +6,7 @@ package wiremock
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -184,7 +185,7 @@ func (f *fields) peers() ([]condition, error) {
 	}{
 		{"host", hostOf, parsePattern},
 		{"clientIp", (*Request).Client, parsePattern},
-		{"port", portOf, parsePlain},
+		{"port", portOf, parsePort},
 		{"scheme", func(r *Request) string { return r.Scheme }, parsePlain},
 	} {
 		data, given := f.take(peer.field)
@@ -204,6 +205,15 @@ func (f *fields) peers() ([]condition, error) {
 // parsePlain reads a text or a number that has to be equal.
 func parsePlain(_ string, data json.RawMessage) (pattern, error) {
 	return parseEqualTo(new(fields), data)
+}
+
+// parsePort reads a number, which may be written as a text.
+func parsePort(_ string, data json.RawMessage) (pattern, error) {
+	port, err := strconv.ParseUint(strings.Trim(string(data), `"`), 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not the number of a port", data)
+	}
+	return equalTo{text: strconv.FormatUint(port, 10)}, nil
 }
 
 func hostOf(r *Request) string {

@@ -36,6 +36,8 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		{`{"request":{"headers":{"X-A":{"after":"now","actualFormat":"bb"}}}}`, "request.headers.X-A.actualFormat: format 'bb': 'bb' is not supported"},
 		{`{"request":{"headers":{"X-A":{"absent":false}}}}`, `request.headers.X-A.absent: false is not supported: {"not": {"absent": true}}`},
 		{`{"request":{"headers":{"X-A":{"contains":"a","matches":"a.*"}}}}`, "request.headers.X-A.matches: there is another condition beside it"},
+		{`{"request":{"port":"x"}}`, `request.port: "x" is not the number of a port`},
+		{`{"request":{"port":65536}}`, "request.port: 65536 is not the number of a port"},
 		{`{"request":{"headers":{"X-A":{}}}}`, "request.headers.X-A: there is no condition"},
 		{`{"request":{"headers":{"X-A":"b"}}}`, "request.headers.X-A: expected an object"},
 		{`{"request":{"headers":{"X-A":{"or":[{"equalTo":"a"},{"like":"b"}]}}}}`, "request.headers.X-A.or[1].like: not supported"},
