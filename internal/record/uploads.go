@@ -84,6 +84,7 @@ type uploads struct {
 	pending map[string]*waiting // by path
 	strange map[string]bool     // files that have a name of ours and are no recordings
 	inARow  int                 // failures
+	said    int                 // files that were said to be left at the end
 }
 
 // waiting is a file that is to be sent.
@@ -476,7 +477,12 @@ func (u *uploads) end() {
 		}
 	case <-u.ctx.Done():
 	}
-	if left := len(u.due()); left > 0 {
+	left := len(u.due())
+	u.mu.Lock()
+	said := left == u.said
+	u.said = left
+	u.mu.Unlock()
+	if left > 0 && !said {
 		u.observer.logger.Load().Warn("recordings are not uploaded yet: the next start finds them in the directory",
 			zap.Int("files", left), zap.Int64("bytes", u.pendingBytes()), zap.String("dir", u.dir), zap.Stringer("store", u.address))
 	}

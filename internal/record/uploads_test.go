@@ -239,6 +239,8 @@ func (*silent) OpenBucket(ctx context.Context, _ *url.URL) (*blob.Bucket, error)
 // a store leaves its driver waiting.
 func TestAStoreThatSaysNothingHoldsNobodyUp(t *testing.T) {
 	observer, of, _ := newObserver(t, "tee")
+	core, logs := logged.New(zap.InfoLevel)
+	observer.logger.Store(zap.New(core))
 	address, err := objects.Parse("silent://bucket")
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +268,11 @@ func TestAStoreThatSaysNothingHoldsNobodyUp(t *testing.T) {
 			t.Errorf("the end took %s", took)
 		}
 		<-s.uploads.done
+		s.uploads.end() // as the exit does what a reload has begun
 	})
+	if said := logs.FilterMessageSnippet("are not uploaded yet").Len(); said != 1 {
+		t.Errorf("what is left was said %d times", said)
+	}
 	if got := filesIn(t, dir); len(got) != 6 {
 		t.Errorf("%d files are here, want 6", len(got))
 	}
