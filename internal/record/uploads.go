@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -274,6 +275,7 @@ func (u *uploads) givesUp() bool {
 
 // look finds the files in the directory.
 func (u *uploads) look() {
+	known := u.known()
 	there, err := recorder.Whole(u.dir, u.prefix)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -281,6 +283,20 @@ func (u *uploads) look() {
 		}
 		return
 	}
+	u.update(known, there)
+}
+
+// known returns the files that wait.
+func (u *uploads) known() map[string]*waiting {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return maps.Clone(u.pending)
+}
+
+// update notes which files are there, and forgets those that are not, of the ones
+// that were known before the directory was read: others may have been finished
+// since.
+func (u *uploads) update(known map[string]*waiting, there []recorder.Stored) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	found := make(map[string]bool, len(there))
@@ -291,8 +307,8 @@ func (u *uploads) look() {
 			u.pending[path] = &waiting{path: path, size: file.Size}
 		}
 	}
-	for path, w := range u.pending {
-		if !found[path] && !w.sent {
+	for path, w := range known {
+		if !found[path] && u.pending[path] == w && !w.sent {
 			delete(u.pending, path)
 		}
 	}

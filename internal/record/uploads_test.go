@@ -455,3 +455,25 @@ func TestWhatIsNoRecordingStays(t *testing.T) {
 		t.Errorf("the directory has %q", got)
 	}
 }
+
+// TestFilesThatAreFinishedDuringALookAreSent has a file become whole when the
+// directory has just been read: the end would not know of it otherwise.
+func TestFilesThatAreFinishedDuringALookAreSent(t *testing.T) {
+	observer, _, _ := newObserver(t, "tee")
+	address, err := objects.Parse("silent://bucket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := newUploads(address, &Options{Dir: t.TempDir(), Prefix: "requests"}, observer)
+	u.add("gone", 1)
+	known := u.known()
+	there, err := recorder.Whole(u.dir, u.prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.add("finished", 1)
+	u.update(known, there)
+	if due := u.due(); len(due) != 1 || due[0].path != "finished" {
+		t.Errorf("%d files are due", len(due))
+	}
+}
