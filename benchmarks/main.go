@@ -42,6 +42,7 @@ var comparisons = []comparison{
 	{"schedule", "Does a replay at a rate keep to its schedule?", replayOnTime},
 	{"compare", "How often is a changed field found, and noise taken for a change?", differencesBesideNoise},
 	{"links", "How long does finding links take, and in how much memory?", linksOfRecordings},
+	{"shards", "What does a shard spend on the records of others?", othersRecords},
 	{"learn", "How long does learning a simulator take, and in how much memory?", learnOfRecordings},
 	{"memory", "Does a replay need more memory for more to send?", replayMemory},
 }
