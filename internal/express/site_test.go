@@ -6,10 +6,12 @@ package express
 import (
 	"bufio"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -68,9 +70,14 @@ type client struct {
 	in *bufio.Reader
 }
 
+// dial opens a connection. One that was waiting to be accepted when a reload closed
+// a socket of its port is reset by the system: then it is opened again.
 func dial(t testing.TB, addr string) *client {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
+	for errors.Is(err, syscall.ECONNRESET) {
+		c, err = net.Dial("tcp", addr)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
