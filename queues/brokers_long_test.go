@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build external
+//go:build long
 
 package queues_test
 
