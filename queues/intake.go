@@ -344,7 +344,7 @@ func (r *request) dispose(how *Disposal, result string) {
 	}
 }
 
-// settle tells the broker what became of the request, and what then follows.
+// settle reports to the broker what became of the request, and what then follows.
 func (r *request) settle(how broker.Settlement, then func()) {
 	if r.link.dead.Load() {
 		if r.said.fault == response.Late && how == broker.Accept {

@@ -228,7 +228,7 @@ func (o *office) giveUpTrial(a *answer) {
 	}
 }
 
-// handOver gives an answer to the connection. It holds the lock, and lets it go.
+// handOver passes an answer to the connection. It holds the lock, and lets it go.
 func (o *office) handOver(a *answer) {
 	conn := o.conn
 	a.generation = o.generation

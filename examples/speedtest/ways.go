@@ -127,7 +127,7 @@ func registerDNS(l *lab, servers []string) error {
 		l.start("dnsmasq", "127.0.0.1:9153", nil, "dnsmasq", "--keep-in-foreground", "--conf-file="+l.file("dnsmasq.conf")))
 }
 
-// reload tells a program to read its files again, if it runs.
+// reload has a program read its files again, if it runs.
 func (l *lab) reload(name string, s os.Signal) error {
 	if !l.runs(name) {
 		return nil

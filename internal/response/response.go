@@ -108,7 +108,7 @@ func (m *Message) WithContent(content Content) *Message {
 	return r
 }
 
-// take gives a message its content. A status that has no body loses it.
+// take sets the content of a message. A status that has no body loses it.
 func (m *Message) take(content Content) {
 	if HasBody(m.Status) {
 		m.Content = content

@@ -218,7 +218,7 @@ func parseMatchesJSONSchema(f *fields, data json.RawMessage) (pattern, error) {
 	return p, nil
 }
 
-// allowNull gives the types of a schema null where they are nullable, as OpenAPI
+// allowNull adds null to the types of a schema where they are nullable, as OpenAPI
 // has it.
 func allowNull(schema any) {
 	switch s := schema.(type) {

@@ -25,7 +25,7 @@ type stored struct {
 // mapping, its file and its place in there.
 func (m *Mapping) ID() string { return m.stored.id }
 
-// identify gives the mapping at a place in its file its ID.
+// identify sets the ID of the mapping at a place in its file.
 func (m *Mapping) identify(index int) {
 	if m.stored.id = strings.ToLower(m.id); IsUUID(m.stored.id) {
 		return

@@ -141,7 +141,7 @@ func (s *subscription) Settle(d *broker.Delivery, how broker.Settlement, done fu
 	done(broker.ErrLost)
 }
 
-// release gives a request back that came while pausing. As it gets no credit for
+// release returns a request to the broker that came while pausing. As it gets no credit for
 // that, the broker stops when what it had is used up.
 func (s *subscription) release(ctx context.Context, m *amqp.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, settlingTime)

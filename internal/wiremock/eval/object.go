@@ -55,7 +55,7 @@ func (o *Object) find(name string) int {
 	return -1
 }
 
-// Set gives a member a value. A new one comes last.
+// Set sets the value of a member. A new one comes last.
 func (o *Object) Set(name string, value any) {
 	if i := o.find(name); i >= 0 {
 		o.Members[i].Value = value

@@ -112,7 +112,7 @@ func (s *scope) within(this any, local string) *scope {
 	return &scope{request: s.request, budget: s.budget, this: this, outer: s, local: local, variables: s.variables}
 }
 
-// assign gives a variable a value.
+// assign sets a variable.
 func (s *scope) assign(name string, value any) {
 	if s.variables != nil {
 		s.variables[name] = value

@@ -57,7 +57,7 @@ type Source struct {
 
 // Subscription is a source that is received from.
 type Subscription interface {
-	// Settle tells the broker what became of a request and returns at once. Done is
+	// Settle reports to the broker what became of a request and returns at once. Done is
 	// called when that has been sent, or cannot be.
 	Settle(d *Delivery, how Settlement, done func(error))
 

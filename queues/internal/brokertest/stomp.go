@@ -208,7 +208,7 @@ func (b *Stomp) Hold(queue string) {
 	b.held[queue] = true
 }
 
-// Release gives the receipts that Hold kept back.
+// Release sends the receipts that Hold kept back.
 func (b *Stomp) Release(queue string) {
 	b.mu.Lock()
 	owed := b.owed[queue]
@@ -247,7 +247,7 @@ func (b *Stomp) pump() {
 	b.changed.Broadcast()
 }
 
-// end gives back what the connection has not settled.
+// end returns to its queue what the connection has not settled.
 func (c *stompConn) end() {
 	c.b.mu.Lock()
 	if !c.gone {

@@ -78,7 +78,7 @@ func (c *Clock) words() string {
 	return ""
 }
 
-// ClocksApart says how far the clocks of two shards' machines are apart for
+// ClocksApart is how far the clocks of two shards' machines are apart for
 // certain: those of all shards that are the farthest apart.
 type ClocksApart struct {
 	Ahead  int     `json:"ahead"` // a shard
