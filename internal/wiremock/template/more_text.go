@@ -44,9 +44,15 @@ func compilePad(share func(room int) (left, right int)) func(c *call) (evaluator
 	}
 }
 
+// padding returns n characters of a text that is repeated. Bytes that are no UTF-8
+// are one each, whatever they and the next repetition would make together.
 func padding(with string, n int) string {
-	runes := []rune(strings.Repeat(with, n/utf8.RuneCountInString(with)+1))
-	return string(runes[:n])
+	runes := []rune(with)
+	all := make([]rune, n)
+	for i := range all {
+		all[i] = runes[i%len(runes)]
+	}
+	return string(all)
 }
 
 func compileCut(c *call) (evaluator, error) {
