@@ -6,9 +6,6 @@ package queues
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,9 +58,6 @@ var (
 	errStale = errors.New("the request is not ours any more")
 	errEnded = errors.New("the simulator has ended")
 )
-
-// mostPassed is how many addresses of a connection are remembered to have passed.
-const mostPassed = 10_000
 
 func newOffice(name string, protocol broker.Protocol, logger *zap.Logger) *office {
 	o := &office{
@@ -128,46 +122,6 @@ func (o *office) use(conn broker.Conn) error {
 	return conn.Err()
 }
 
-// takeWaiting returns all that waits for a trial, which then no longer waits. The
-// lock is held.
-func (o *office) takeWaiting() (all []*answer) {
-	for _, address := range o.order {
-		all = append(all, o.waiting[address]...)
-	}
-	clear(o.waiting)
-	o.order = nil
-	return all
-}
-
-// wait has an answer wait for the trial of its address. The lock is held.
-func (o *office) wait(a *answer) {
-	address := a.message.Address
-	if o.waiting[address] == nil {
-		o.order = append(o.order, address)
-	}
-	o.waiting[address] = append(o.waiting[address], a)
-}
-
-// next returns the answer that is to be on trial next; nil if none waits. The lock
-// is held.
-func (o *office) next() *answer {
-	for len(o.order) > 0 {
-		address := o.order[0]
-		o.order = o.order[1:]
-		list := o.waiting[address]
-		delete(o.waiting, address)
-		if len(list) == 0 {
-			continue
-		}
-		if len(list) > 1 {
-			o.order = append(o.order, address)
-			o.waiting[address] = list[1:]
-		}
-		return list[0]
-	}
-	return nil
-}
-
 // send sends an answer now or as soon as it can be sent, and never waits.
 func (o *office) send(a *answer) {
 	if a.stale() {
@@ -208,24 +162,6 @@ func (o *office) send(a *answer) {
 		time.AfterFunc(longestTrial, func() { o.giveUpTrial(a) })
 	}
 	o.handOver(a)
-}
-
-// longestTrial is how long an address may keep others from their trial. A broker
-// that holds back one queue does not refuse it.
-const longestTrial = 10 * time.Second
-
-// giveUpTrial goes on with the next address. The answer is still under way.
-func (o *office) giveUpTrial(a *answer) {
-	o.mu.Lock()
-	var next *answer
-	if o.trial == a {
-		o.trial = nil
-		next = o.next()
-	}
-	o.mu.Unlock()
-	if next != nil {
-		o.send(next)
-	}
 }
 
 // handOver passes an answer to the connection. It holds the lock, and lets it go.
@@ -308,193 +244,4 @@ func isDone(conn broker.Conn) bool {
 	default:
 		return false
 	}
-}
-
-// suspect is an address whose trial has cost a connection. What is for it is sent
-// over connections that have nothing else.
-type suspect struct {
-	answers  []*answer
-	working  bool
-	failures int
-	reason   error
-	until    time.Time // when it is forgotten
-}
-
-const (
-	mostFailures = 3
-	remembered   = 30 * time.Second
-	// alone is how long a connection for a single message is waited for.
-	alone = 10 * time.Second
-	// settling is how long the loss of such a connection may take to show on the other
-	// one, if it is the broker that went away.
-	settling = 200 * time.Millisecond
-)
-
-func (s *suspect) over(now time.Time) bool {
-	return !s.working && len(s.answers) == 0 && now.After(s.until)
-}
-
-func (s *suspect) refused() bool { return s.failures >= mostFailures }
-
-// suspect has an answer sent over connections of its own. The lock is held.
-func (o *office) suspect(address string, a *answer, reason error) {
-	s := o.suspects[address]
-	if s == nil {
-		s = &suspect{reason: reason}
-		o.suspects[address] = s
-		o.log().Warn("the connection was lost while an address was tried for the first time: it is tried alone",
-			zap.String("broker", o.name), zap.String("address", address), zap.Error(reason))
-	}
-	s.until = time.Now().Add(remembered)
-	s.answers = append(s.answers, a)
-	if !s.working {
-		s.working = true
-		o.running.Go(func() { o.tryAlone(address, s) })
-	}
-}
-
-// tryAlone sends what there is for an address, each message over a connection of
-// its own, until the address has failed too often.
-func (o *office) tryAlone(address string, s *suspect) {
-	for pause := shortestPause; ; {
-		o.mu.Lock()
-		if len(s.answers) == 0 || o.ended {
-			s.working = false
-			left := s.answers
-			s.answers = nil
-			o.mu.Unlock()
-			for _, a := range left {
-				a.done(errEnded)
-			}
-			return
-		}
-		a := s.answers[0]
-		s.answers = s.answers[1:]
-		before, up := o.generation, o.conn != nil
-		o.mu.Unlock()
-		if a.stale() {
-			a.done(errStale)
-			continue
-		}
-		connected, err := o.sendAlone(a)
-		if refused, ok := errors.AsType[*broker.RefusedError](err); err == nil || ok {
-			if ok {
-				a.done(refused)
-			} else {
-				a.done(nil)
-			}
-			pause = shortestPause
-			continue
-		}
-		pause = sleepFor(o.ctx, max(pause, settling))
-		o.mu.Lock()
-		s.until = time.Now().Add(remembered)
-		if connected && up && o.conn != nil && o.generation == before {
-			s.failures++ // the other connection is up all the time: it is not the broker
-			s.reason = fmt.Errorf("connections with nothing but a message for it were lost: %w", err)
-		}
-		var refused []*answer
-		if s.refused() {
-			refused, s.answers = append([]*answer{a}, s.answers...), nil
-		} else {
-			s.answers = append([]*answer{a}, s.answers...)
-		}
-		reason := s.reason
-		o.mu.Unlock()
-		for _, a := range refused {
-			a.done(&broker.RefusedError{Reason: reason})
-		}
-	}
-}
-
-// sendAlone sends an answer over a connection of its own.
-func (o *office) sendAlone(a *answer) (connected bool, err error) {
-	ctx, cancel := context.WithTimeout(o.ctx, alone)
-	defer cancel()
-	answerRetries.WithLabelValues(o.name).Inc()
-	conn, err := o.protocol.Connect(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer conn.Close()
-	sent := make(chan error, 1)
-	conn.Send(a.message, func(err error) { sent <- err })
-	select {
-	case err := <-sent:
-		return true, err
-	case <-ctx.Done():
-		return true, fmt.Errorf("there was no answer within %s", alone)
-	}
-}
-
-// Pauses between attempts to connect.
-const (
-	shortestPause = 100 * time.Millisecond
-	longestPause  = 5 * time.Second
-)
-
-// sleepFor waits for about as long as it is told, and returns how long to wait the
-// next time.
-func sleepFor(ctx context.Context, pause time.Duration) time.Duration {
-	timer := time.NewTimer(pause/2 + rand.N(pause))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return min(2*pause, longestPause)
-}
-
-// connection is what metrics and logs call a connection.
-type connection struct{ broker, role string }
-
-// keepConnected connects again and again until the context ends, and has each
-// connection used until it is lost.
-func keepConnected(ctx context.Context, protocol broker.Protocol, log func() *zap.Logger, name connection, use func(broker.Conn) error) {
-	up := connected.WithLabelValues(name.broker, name.role)
-	up.Set(0)
-	defer connected.DeleteLabelValues(name.broker, name.role)
-	fields := []zap.Field{zap.String("broker", name.broker), zap.String("place", protocol.Place()), zap.String("connection", name.role)}
-	pause, before, failing := shortestPause, false, false
-	for ctx.Err() == nil {
-		conn, err := connect(ctx, protocol)
-		if err == nil {
-			if before {
-				reconnects.WithLabelValues(name.broker).Inc()
-			}
-			before, failing = true, false
-			up.Set(1)
-			log().Info("connected", fields...)
-			began := time.Now()
-			var lost error
-			if panicked := broker.Guarded(func() { lost = use(conn) }); panicked != nil {
-				lost = panicked
-				conn.Close()
-			}
-			up.Set(0)
-			if ctx.Err() != nil {
-				return
-			}
-			log().Warn("connection lost", append(slices.Clip(fields), zap.Error(lost))...)
-			if time.Since(began) > longestPause {
-				pause = shortestPause
-			}
-		} else if ctx.Err() == nil && !failing {
-			failing = true // once until it is up again
-			log().Warn("cannot connect; trying again", append(slices.Clip(fields), zap.Error(err))...)
-		}
-		pause = sleepFor(ctx, pause)
-	}
-}
-
-// connecting is how long a connection may take.
-const connecting = 15 * time.Second
-
-func connect(ctx context.Context, protocol broker.Protocol) (conn broker.Conn, err error) {
-	ctx, cancel := context.WithTimeout(ctx, connecting)
-	defer cancel()
-	if panicked := broker.Guarded(func() { conn, err = protocol.Connect(ctx) }); panicked != nil {
-		return nil, panicked
-	}
-	return conn, err
 }
