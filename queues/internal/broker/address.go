@@ -32,7 +32,7 @@ func SchemeOf(text string) string {
 
 // CheckURL refuses what is no URL of a broker, whatever its placeholders stand for.
 // Ports are the default ones of the schemes that it may have.
-func CheckURL(text string, ports map[string]string) error {
+func CheckURL(text string, ports Ports) error {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if _, known := ports[scheme]; !ok || !known {
 		return fmt.Errorf("expected a URL that begins with %s://", strings.Join(slices.Sorted(maps.Keys(ports)), ":// or "))
@@ -47,7 +47,7 @@ func CheckURL(text string, ports map[string]string) error {
 // ParseAddress reads the URL of a broker. Placeholders in user, password and host
 // are replaced; what they stand for is taken as it is, and the rest is unescaped. No
 // error has the password.
-func ParseAddress(text string, ports map[string]string) (a Address, err error) {
+func ParseAddress(text string, ports Ports) (a Address, err error) {
 	if err := CheckURL(text, ports); err != nil {
 		return a, err
 	}
