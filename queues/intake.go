@@ -165,7 +165,7 @@ func (in *intake) deliver(l *link, d *broker.Delivery) {
 			result = failed
 			r.warn("cannot decide on a request", err)
 		}
-		r.dispose(r.p.Unmatched, result)
+		r.dispose(r.p.Unmatched, result, err)
 		return
 	}
 	r.p.latency.Observe(r.said.wait.Seconds())

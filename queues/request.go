@@ -105,7 +105,7 @@ func (r *request) lateSent(err error) {
 // unanswerable disposes of a request whose answer the broker will not have.
 func (r *request) unanswerable(reason error) {
 	r.warn("a request cannot be answered", reason)
-	r.dispose(r.p.Unanswerable, unanswerable)
+	r.dispose(r.p.Unanswerable, unanswerable, reason)
 }
 
 // deadLetterPause is how long a dead letter that the broker will not have waits
@@ -113,19 +113,17 @@ func (r *request) unanswerable(reason error) {
 const deadLetterPause = 5 * time.Second
 
 // dispose ends a request without an answer.
-func (r *request) dispose(how *Disposal, result string) {
+func (r *request) dispose(how *Disposal, result string, why error) {
 	switch how.How {
 	case deadLetter:
-		copied := r.d.Message
-		copied.Address, copied.Copied = how.Address, r.d
-		r.send(&copied, r.link.dead.Load, func(err error) {
+		r.send(deadLetterOf(r.d, how.Address, result, why), r.link.dead.Load, func(err error) {
 			refused, ok := errors.AsType[*broker.RefusedError](err)
 			switch {
 			case err == nil:
 				r.settle(broker.Accept, func() { r.finish(deadLettered) })
 			case ok:
 				r.warn("the broker takes no dead letters; trying again", refused)
-				time.AfterFunc(deadLetterPause, func() { r.guarded(func() { r.dispose(how, result) }) })
+				time.AfterFunc(deadLetterPause, func() { r.guarded(func() { r.dispose(how, result, why) }) })
 			default:
 				r.finish(returned)
 			}

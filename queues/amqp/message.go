@@ -108,16 +108,21 @@ func (o *outlet) encode(m *broker.Message) *amqp.Message {
 	} else {
 		encodeBody(out, m)
 	}
+	if len(m.Properties) > 0 {
+		out.ApplicationProperties = make(map[string]any, len(m.Properties))
+		for _, p := range m.Properties {
+			out.ApplicationProperties[p.Name] = p.Value
+		}
+	}
 	if o.address == "" {
 		out.Properties.To = &m.Address
 	}
 	return out
 }
 
-// copyInto makes a copy of a request for another address.
+// copyInto makes a copy of a request for another address, without its properties.
 func copyInto(out, request *amqp.Message) {
 	out.Data, out.Value, out.Sequence = request.Data, request.Value, request.Sequence
-	out.ApplicationProperties = request.ApplicationProperties
 	if request.Properties != nil {
 		properties := *request.Properties
 		properties.To = nil
@@ -128,8 +133,8 @@ func copyInto(out, request *amqp.Message) {
 	}
 }
 
-// encodeBody writes body and properties of an answer. What was text in a value or as
-// data stays so.
+// encodeBody writes the body of an answer. What was text in a value or as data stays
+// so.
 func encodeBody(out *amqp.Message, m *broker.Message) {
 	if m.ContentType != "" {
 		out.Properties.ContentType = &m.ContentType
@@ -146,11 +151,5 @@ func encodeBody(out *amqp.Message, m *broker.Message) {
 	}
 	if m.Typed {
 		out.Annotations = amqp.Annotations{jmsType: kind}
-	}
-	if len(m.Properties) > 0 {
-		out.ApplicationProperties = make(map[string]any, len(m.Properties))
-		for _, p := range m.Properties {
-			out.ApplicationProperties[p.Name] = p.Value
-		}
 	}
 }
