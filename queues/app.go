@@ -60,11 +60,8 @@ func (App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "queue_simulator", New: func() caddy.Module { return new(App) }}
 }
 
-// What outlives a configuration as long as the next one has it too.
-var (
-	offices = caddy.NewUsagePool()
-	intakes = caddy.NewUsagePool()
-)
+// intakes outlive a configuration as long as the next one has them too.
+var intakes = caddy.NewUsagePool()
 
 // Provision reads all that there is to read, and connects to nothing.
 func (a *App) Provision(ctx caddy.Context) error {
@@ -167,7 +164,7 @@ func (a *App) Start() error {
 		a.keys = append(a.keys, key)
 		running := value.(*intake)
 		running.logger.Store(a.logger)
-		running.office.logger.Store(a.logger)
+		running.station.logger.Store(a.logger)
 		if running != prepared {
 			for _, p := range prepared.players {
 				p.end()
@@ -187,14 +184,14 @@ func (a *App) begin(in *intake) error {
 		}
 	}
 	key := in.broker + "\n" + in.protocol.Key()
-	value, _, err := offices.LoadOrNew(key, func() (caddy.Destructor, error) {
-		return newOffice(in.broker, in.protocol, a.logger), nil
+	value, _, err := stations.LoadOrNew(key, func() (caddy.Destructor, error) {
+		return newStation(in.broker, in.protocol, a.logger), nil
 	})
 	if err != nil {
 		return err
 	}
-	in.office = value.(*office)
-	in.release = func() { _, _ = offices.Delete(key) }
+	in.station = value.(*station)
+	in.release = func() { _, _ = stations.Delete(key) }
 	in.begin()
 	return nil
 }

@@ -18,16 +18,13 @@ import (
 
 // intake receives the requests of one address, has a service decide on each, and
 // settles it when its answer is confirmed. Between these a request is a timer.
-//
-// It has a connection of its own: an address that the broker will not have costs no
-// other its requests.
 type intake struct {
 	address  string
 	broker   string
 	protocol broker.Protocol
 	players  []*player
-	office   *office
-	release  func() // of the office
+	station  *station
+	release  func() // of the station
 	credit   int
 	grace    time.Duration
 	logger   atomic.Pointer[zap.Logger]
@@ -55,9 +52,7 @@ func (in *intake) begin() {
 	in.ctx, in.cancel = context.WithCancel(context.Background())
 	in.idle = make(chan struct{})
 	in.thinned = metrics.NewThrottle(time.Second)
-	in.running.Go(func() {
-		keepConnected(in.ctx, in.protocol, in.log, connection{in.broker, "requests " + in.address}, in.use)
-	})
+	in.running.Go(in.receive)
 }
 
 // Destruct lets no more requests come, and in the background lets those that sleep
@@ -99,62 +94,18 @@ func (in *intake) Destruct() error {
 	return nil
 }
 
-// use receives over a connection until it is lost.
-func (in *intake) use(conn broker.Conn) error {
-	defer conn.Close()
-	l := &link{asleep: make(map[*request]*time.Timer)}
-	ready := make(chan struct{})
-	ctx, cancel := context.WithTimeout(in.ctx, connecting)
-	defer cancel()
-	sub, err := conn.Receive(ctx, broker.Source{Address: in.address, Credit: in.credit, Deliver: func(d *broker.Delivery) {
-		<-ready // which is soon
-		if err := broker.Guarded(func() { in.deliver(l, d) }); err != nil {
-			in.log().Error("deciding on a request", zap.Error(err))
-		}
-	}})
-	if err != nil {
-		close(ready)
-		l.die()
-		return err
-	}
-	l.sub = sub
-	in.mu.Lock()
-	in.link = l
-	stopping := in.stopping
-	in.mu.Unlock()
-	close(ready)
-	if stopping {
-		sub.Pause()
-	}
-	in.up.Store(true)
-	defer in.up.Store(false)
-	in.log().Info("receiving", zap.String("broker", in.broker), zap.String("address", in.address), zap.Int("credit", in.credit))
-	select {
-	case <-sub.Done():
-		err = sub.Err()
-	case <-conn.Done():
-		err = conn.Err()
-	case <-in.ctx.Done():
-	}
-	l.die()
-	in.mu.Lock()
-	in.link = nil
-	in.mu.Unlock()
-	return err
-}
-
 // deliver takes a request: it is matched now, and answered when its time has come.
-func (in *intake) deliver(l *link, d *broker.Delivery) {
+func (in *intake) deliver(l *link, sub broker.Subscription, d *broker.Delivery) {
 	in.mu.Lock()
 	if in.stopping || l.dead.Load() {
 		in.mu.Unlock()
 		in.players[0].count(returned)
-		return // it goes back when the connection is closed
+		return // it goes back when the subscription is closed
 	}
 	in.pending++
 	in.mu.Unlock()
 	arrived := time.Now()
-	r := &request{in: in, link: l, d: d, p: in.players[0]}
+	r := &request{in: in, link: l, sub: sub, d: d, p: in.players[0]}
 	err := r.choose()
 	if d.Redelivered {
 		r.p.again.Inc()

@@ -25,7 +25,7 @@ import (
 type office struct {
 	name     string // of the broker, in metrics and logs
 	protocol broker.Protocol
-	logger   atomic.Pointer[zap.Logger]
+	logger   *atomic.Pointer[zap.Logger]
 	thinned  *metrics.Throttle
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -59,16 +59,16 @@ var (
 	errEnded = errors.New("the simulator has ended")
 )
 
-func newOffice(name string, protocol broker.Protocol, logger *zap.Logger) *office {
+func newOffice(name string, protocol broker.Protocol, logger *atomic.Pointer[zap.Logger]) *office {
 	o := &office{
 		name:     name,
 		protocol: protocol,
+		logger:   logger,
 		thinned:  metrics.NewThrottle(time.Second),
 		passed:   make(map[string]bool),
 		waiting:  make(map[string][]*answer),
 		suspects: make(map[string]*suspect),
 	}
-	o.logger.Store(logger)
 	o.ctx, o.cancel = context.WithCancel(context.Background())
 	o.running.Go(func() {
 		keepConnected(o.ctx, o.protocol, o.log, connection{name, "answers"}, o.use)
@@ -78,8 +78,8 @@ func newOffice(name string, protocol broker.Protocol, logger *zap.Logger) *offic
 
 func (o *office) log() *zap.Logger { return o.logger.Load() }
 
-// Destruct closes the connection. What is still to be sent is given up.
-func (o *office) Destruct() error {
+// end closes the connection. What is still to be sent is given up.
+func (o *office) end() {
 	o.cancel()
 	o.mu.Lock()
 	o.ended = true
@@ -93,7 +93,6 @@ func (o *office) Destruct() error {
 	for _, a := range left {
 		a.done(errEnded)
 	}
-	return nil
 }
 
 // use sends over a connection until it is lost.

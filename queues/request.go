@@ -17,6 +17,7 @@ import (
 type request struct {
 	in   *intake
 	link *link
+	sub  broker.Subscription
 	d    *broker.Delivery
 	p    *player
 	said decision
@@ -76,7 +77,7 @@ func (r *request) wake() {
 func never() bool { return false }
 
 func (r *request) send(m *broker.Message, stale func() bool, done func(error)) {
-	r.in.office.send(&answer{message: m, stale: stale, done: func(err error) { r.guarded(func() { done(err) }) }})
+	r.in.station.office.send(&answer{message: m, stale: stale, done: func(err error) { r.guarded(func() { done(err) }) }})
 }
 
 // sent is told what became of the answer.
@@ -145,7 +146,7 @@ func (r *request) settle(how broker.Settlement, then func()) {
 		then()
 		return
 	}
-	r.link.sub.Settle(r.d, how, func(error) { r.guarded(then) }) // an error is a connection that is lost: the request comes again
+	r.sub.Settle(r.d, how, func(error) { r.guarded(then) }) // an error is a connection that is lost: the request comes again
 }
 
 // finish counts what became of the request.
@@ -160,7 +161,7 @@ func (r *request) finish(result string) {
 }
 
 // guarded keeps what is wrong with one request from ending the process. The request
-// goes back when its connection is closed.
+// goes back when its subscription is closed.
 func (r *request) guarded(do func()) {
 	if err := broker.Guarded(do); err != nil {
 		r.in.log().Error("answering a request", zap.Error(err))

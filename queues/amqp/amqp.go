@@ -69,6 +69,9 @@ func parseSwitch(word string) (bool, error) {
 	return false, fmt.Errorf("'%s' is neither on nor off", word)
 }
 
+// Shares implements broker.Protocol. Each address has a session.
+func (*Broker) Shares() bool { return true }
+
 // Key implements broker.Protocol.
 func (b *Broker) Key() string { return b.KeyWith(b.Capability, b.SenderPerAddress) }
 

@@ -22,6 +22,9 @@ const (
 	jmsText  int8 = 5
 )
 
+// native returns the message of a request.
+func native(d *broker.Delivery) *amqp.Message { return d.Native.(*amqp.Message) }
+
 // deliveryOf returns a message as a request.
 func deliveryOf(address string, m *amqp.Message) *broker.Delivery {
 	d := &broker.Delivery{Native: m}
@@ -104,7 +107,7 @@ func (o *outlet) encode(m *broker.Message) *amqp.Message {
 		out.Header.Priority = *m.Priority
 	}
 	if m.Copied != nil {
-		copyInto(out, m.Copied.Native.(*amqp.Message))
+		copyInto(out, native(m.Copied))
 	} else {
 		encodeBody(out, m)
 	}

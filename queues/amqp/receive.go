@@ -5,6 +5,7 @@ package amqp
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,15 +15,23 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/queues/internal/broker"
 )
 
-// subscription is a receiver in a session of its own.
+// subscription is a receiver in a session of its own: what ends the session of one
+// address ends that of no other, and what is not settled goes back with it.
 type subscription struct {
+	session  *amqp.Session
 	receiver *amqp.Receiver
+	credit   int
 	paused   atomic.Bool
-	drains   bool // the broker bears to be asked to use up its credit
-	settling chan settling
+	drains   bool          // the broker bears to be asked to use up its credit
+	wake     chan struct{} // there is something to settle, or the end of it
+	settled  chan struct{} // closed when nothing is settled any more
 	done     chan struct{}
 	once     sync.Once
 	err      error
+
+	mu     sync.Mutex // guards what follows
+	queue  []settling
+	closed bool // no more is settled
 }
 
 // settling is what became of a request, on its way.
@@ -38,6 +47,28 @@ func (c *conn) Receive(ctx context.Context, source broker.Source) (broker.Subscr
 	if err != nil {
 		return nil, err
 	}
+	receiver, err := c.attach(ctx, session, source)
+	if err != nil {
+		closeSession(session)
+		return nil, err
+	}
+	product, _ := c.Properties()["product"].(string)
+	s := &subscription{
+		session:  session,
+		receiver: receiver,
+		credit:   source.Credit,
+		drains:   product != "RabbitMQ", // whose version 3 ends the session with an internal error
+		wake:     make(chan struct{}, 1),
+		settled:  make(chan struct{}),
+		done:     make(chan struct{}),
+	}
+	go func() { s.end(s.receive(c.ctx, source)) }()
+	go s.settle(c.ctx)
+	return s, nil
+}
+
+// attach makes the receiver, with all of its credit.
+func (c *conn) attach(ctx context.Context, session *amqp.Session, source broker.Source) (*amqp.Receiver, error) {
 	options := &amqp.ReceiverOptions{Credit: -1}
 	if c.b.Capability != "" {
 		options.SourceCapabilities = []string{c.b.Capability}
@@ -46,15 +77,16 @@ func (c *conn) Receive(ctx context.Context, source broker.Source) (broker.Subscr
 	if err != nil {
 		return nil, err
 	}
-	if err := receiver.IssueCredit(uint32(source.Credit)); err != nil { //nolint:gosec // at most a million
-		return nil, err
-	}
-	product, _ := c.Properties()["product"].(string)
-	drains := product != "RabbitMQ" // whose version 3 ends the session with an internal error
-	s := &subscription{receiver: receiver, drains: drains, settling: make(chan settling, source.Credit), done: make(chan struct{})}
-	go func() { s.end(s.receive(c.ctx, source)) }()
-	go s.settle(c.ctx)
-	return s, nil
+	return receiver, receiver.IssueCredit(uint32(source.Credit)) //nolint:gosec // at most a million
+}
+
+// ending is how long a broker may take to end a session.
+const ending = 2 * time.Second
+
+func closeSession(session *amqp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), ending)
+	defer cancel()
+	_ = session.Close(ctx) // what is wrong with it is no matter any more
 }
 
 func (s *subscription) end(err error) {
@@ -78,67 +110,13 @@ func (s *subscription) receive(ctx context.Context, source broker.Source) (err e
 				}
 				continue
 			}
-			source.Deliver(deliveryOf(source.Address, m))
+			source.Deliver(s, deliveryOf(source.Address, m))
 		}
 	})
 	if panicked != nil {
 		return panicked
 	}
 	return err
-}
-
-// settlingTime is how long it may take to write what became of a request.
-const settlingTime = 30 * time.Second
-
-// settle sends what became of requests, one after the other, and asks for as many
-// new ones.
-func (s *subscription) settle(ctx context.Context) {
-	err := broker.Guarded(func() {
-		for {
-			select {
-			case next := <-s.settling:
-				next.done(s.settleOne(ctx, next))
-			case <-s.done:
-				for { // what is left is lost
-					select {
-					case next := <-s.settling:
-						next.done(broker.ErrLost)
-					default:
-						return
-					}
-				}
-			}
-		}
-	})
-	s.end(err)
-}
-
-func (s *subscription) settleOne(ctx context.Context, next settling) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, settlingTime)
-	defer cancel()
-	if next.how == broker.Reject {
-		err = s.receiver.RejectMessage(ctx, next.message, nil)
-	} else {
-		err = s.receiver.AcceptMessage(ctx, next.message)
-	}
-	if err == nil && !s.paused.Load() {
-		_ = s.receiver.IssueCredit(1) // refused only while pausing
-	}
-	return err
-}
-
-// Settle implements broker.Subscription.
-func (s *subscription) Settle(d *broker.Delivery, how broker.Settlement, done func(error)) {
-	select {
-	case <-s.done:
-	default:
-		select {
-		case s.settling <- settling{d.Native.(*amqp.Message), how, done}: // has a place for each request that can be in hand
-			return
-		case <-s.done:
-		}
-	}
-	done(broker.ErrLost)
 }
 
 // release returns a request to the broker that came while pausing. As it gets no credit for
@@ -159,6 +137,19 @@ func (s *subscription) Pause() {
 		defer cancel()
 		_ = broker.Guarded(func() { _ = s.receiver.DrainCredit(ctx, nil) }) // what comes nevertheless goes back
 	}()
+}
+
+var errClosed = errors.New("the subscription was closed")
+
+// Close implements broker.Subscription.
+func (s *subscription) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.rouse()
+	<-s.settled
+	closeSession(s.session)
+	s.end(errClosed)
 }
 
 // Done implements broker.Subscription.

@@ -148,7 +148,7 @@ func (c *conn) read(in *bufio.Reader) error {
 			sub := c.sub
 			c.mu.Unlock()
 			if sub != nil {
-				sub.deliver(deliveryOf(sub.address, f))
+				sub.deliver(sub, deliveryOf(sub.address, f))
 			}
 		case "RECEIPT":
 			if done := c.take(f.get("receipt-id")); done != nil {

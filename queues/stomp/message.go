@@ -16,7 +16,7 @@ import (
 type subscription struct {
 	conn    *conn
 	address string
-	deliver func(*broker.Delivery)
+	deliver func(broker.Subscription, *broker.Delivery)
 	done    chan struct{}
 	err     error
 }
@@ -69,6 +69,10 @@ func (s *subscription) Settle(d *broker.Delivery, how broker.Settlement, done fu
 // last request is settled, or brokers would not know what an ACK is for; what comes
 // meanwhile goes back.
 func (*subscription) Pause() {}
+
+// Close implements broker.Subscription. It takes the connection along: what was
+// unsubscribed from RabbitMQ keeps what is not settled until that is closed.
+func (s *subscription) Close() { s.conn.Close() }
 
 func (s *subscription) end(err error) {
 	s.err = err

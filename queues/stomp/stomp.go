@@ -38,6 +38,11 @@ func (b *Broker) UnmarshalBroker(url string, d *caddyfile.Dispenser) error {
 	return b.Unmarshal(url, ports, d, nil)
 }
 
+// Shares implements broker.Protocol. STOMP has nothing between a connection and what is
+// subscribed to over it: an ERROR about one address is the end of all, and what was
+// not settled goes back with the connection only.
+func (*Broker) Shares() bool { return false }
+
 // Key implements broker.Protocol.
 func (b *Broker) Key() string { return b.KeyWith() }
 

@@ -22,13 +22,18 @@ type Protocol interface {
 	// another.
 	Key() string
 
+	// Shares reports whether one connection can have sources that do not feel one
+	// another's end. If not, a connection has one source at most.
+	Shares() bool
+
 	// Connect makes a connection. It ends with the context.
 	Connect(ctx context.Context) (Conn, error)
 }
 
 // Conn is a connection to a broker. Any number of goroutines may use it.
 type Conn interface {
-	// Receive begins to receive from an address.
+	// Receive begins to receive from an address. If the broker refuses that, the
+	// connection may be lost soon.
 	Receive(ctx context.Context, source Source) (Subscription, error)
 
 	// Send sends a message to its address and returns at once. Done is called when
@@ -51,8 +56,9 @@ type Source struct {
 	Address string
 	// Credit is how many requests may be unsettled at once.
 	Credit int
-	// Deliver is called for each request, one after the other. It must not block.
-	Deliver func(*Delivery)
+	// Deliver is called for each request, one after the other. It must not block. The
+	// first one may come before Receive returns.
+	Deliver func(Subscription, *Delivery)
 }
 
 // Subscription is a source that is received from.
@@ -63,6 +69,10 @@ type Subscription interface {
 
 	// Pause lets no more requests come, where the protocol has a way to say so.
 	Pause()
+
+	// Close ends the subscription when what was settled before has been sent. What is not
+	// settled goes back to the broker.
+	Close()
 
 	// Done is closed when the subscription is no more.
 	Done() <-chan struct{}

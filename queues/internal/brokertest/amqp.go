@@ -46,6 +46,7 @@ type amqpConn struct {
 	b     *AMQP
 	out   sync.Mutex
 	links map[[2]uint64]*amqpLink // by channel and handle
+	ended map[uint16]bool         // channels whose session the peer has ended, and the other side not yet
 }
 
 type amqpLink struct {
@@ -84,7 +85,7 @@ func NewAMQP(t testing.TB) *AMQP {
 			b.mu.Lock()
 			b.conns = append(b.conns, conn)
 			b.mu.Unlock()
-			go (&amqpConn{Conn: conn, b: b, links: make(map[[2]uint64]*amqpLink)}).serve()
+			go (&amqpConn{Conn: conn, b: b, links: make(map[[2]uint64]*amqpLink), ended: make(map[uint16]bool)}).serve()
 		}
 	}()
 	return b
@@ -268,7 +269,7 @@ func read(data []byte) (value any, rest []byte) {
 
 func (c *amqpConn) serve() {
 	defer c.Close()
-	defer c.forget()
+	defer c.forget(func(*amqpLink) bool { return true })
 	in := bufio.NewReader(c)
 	header := make([]byte, 8)
 	if _, err := io.ReadFull(in, header); err != nil {
@@ -313,13 +314,13 @@ func readFrame(in io.Reader) (channel uint16, code byte, body []byte, err error)
 	return binary.BigEndian.Uint16(header[6:]), code, body, err
 }
 
-// forget has nothing delivered to the connection any more; what it has not settled
-// goes back.
-func (c *amqpConn) forget() {
+// forget has nothing delivered any more to those links of the connection that are
+// gone; what they have not settled goes back.
+func (c *amqpConn) forget(gone func(*amqpLink) bool) {
 	c.b.mu.Lock()
 	var left []*amqpLink
 	for _, l := range c.b.links {
-		if l.conn != c {
+		if l.conn != c || !gone(l) {
 			left = append(left, l)
 			continue
 		}
@@ -391,7 +392,11 @@ func (c *amqpConn) handle(channel uint16, code byte, fields []any, payload []byt
 	case 0x16: // detach
 		c.send(channel, 0x16, nil, uintValue(uint32(number(0))), boolValue(true)) //nolint:gosec // the test's own
 	case 0x17: // end
-		c.send(channel, 0x17, nil)
+		c.forget(func(l *amqpLink) bool { return l.channel == channel })
+		if !c.ended[channel] {
+			c.send(channel, 0x17, nil)
+		}
+		delete(c.ended, channel)
 	case 0x18: // close
 		c.send(channel, 0x18, nil)
 		return false
@@ -417,6 +422,7 @@ func (c *amqpConn) attach(channel uint16, fields []any) bool {
 		c.send(channel, 0x16, nil, l.handleValue(), boolValue(true), failure("no such address"))
 		return true
 	case strings.HasPrefix(address, EndsSession):
+		c.ended[channel] = true
 		c.send(channel, 0x17, nil, failure("no such address"))
 		return true
 	case strings.HasPrefix(address, Disconnects):

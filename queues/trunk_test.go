@@ -1,0 +1,180 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package queues
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-rehearsal/rehearsal/queues/internal/broker"
+	"github.com/caddy-rehearsal/rehearsal/queues/internal/brokertest"
+)
+
+// receive has a service, written in JSON, answer at each of the addresses of a broker,
+// over the connections that these share.
+func receive(t *testing.T, b *brokertest.Memory, service string, addresses ...string) []*intake {
+	t.Helper()
+	logger := zap.NewNop()
+	station := newStation(t.Name(), b, logger)
+	t.Cleanup(func() { _ = station.Destruct() }) // never fails
+	var all []*intake
+	for _, address := range addresses {
+		s := &Service{Address: address, Broker: t.Name()}
+		if err := json.Unmarshal([]byte(service), s); err != nil {
+			t.Fatal(err)
+		}
+		s.Name = address
+		if err := s.check(); err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.begin(logger); err != nil {
+			t.Fatal(err)
+		}
+		in := &intake{
+			address: address, broker: t.Name(), protocol: b, players: []*player{p}, station: station, release: func() {},
+			credit: s.Concurrency, grace: time.Duration(s.GracePeriod),
+		}
+		in.logger.Store(logger)
+		in.begin()
+		t.Cleanup(func() {
+			_ = in.Destruct() // never fails
+			ending.Wait()
+		})
+		all = append(all, in)
+	}
+	return all
+}
+
+const atOnce = `{"stages": [{"at": 0}]}`
+
+// answers returns what a broker was sent, by the correlation ID.
+func answers(b *brokertest.Memory) map[string]time.Time {
+	came := make(map[string]time.Time)
+	b.Sent = func(m *broker.Message) { came[fmt.Sprint(m.CorrelationID)] = time.Now() }
+	return came
+}
+
+func ask(address string, id int) *broker.Delivery {
+	return &broker.Delivery{Message: broker.Message{Address: address, ID: fmt.Sprint(id), ReplyTo: "replies"}}
+}
+
+// TestTwoConnections has many addresses, one of which is refused: all of them use one
+// connection, and answers another.
+func TestTwoConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := brokertest.NewMemory()
+		came := answers(b)
+		b.Attach = func(_ int, address string) brokertest.Fate {
+			if address == "refused" {
+				return brokertest.IsRefused
+			}
+			return brokertest.Attaches
+		}
+		addresses := []string{"a", "b", "refused", "c"}
+		receive(t, b, atOnce, addresses...)
+		time.Sleep(time.Minute)
+		for i, address := range addresses {
+			b.Put(ask(address, i))
+		}
+		synctest.Wait()
+		if ever, now := b.Connections(); ever != 2 || now != 2 {
+			t.Errorf("%d connections, of which %d are left: want 2", ever, now)
+		}
+		if len(came) != 3 {
+			t.Errorf("answers to %v, want 3", came)
+		}
+	})
+}
+
+// TestAddressThatCostsTheConnection has one that ends the connection, or about which
+// the broker says nothing. It goes on trying, and the others do not feel it again.
+func TestAddressThatCostsTheConnection(t *testing.T) {
+	for name, fate := range map[string]brokertest.Fate{"costs it": brokertest.CostsConnection, "gets no word": brokertest.GetsNoWord} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := brokertest.NewMemory()
+				came := answers(b)
+				var healed atomic.Bool
+				b.Attach = func(conn int, address string) brokertest.Fate {
+					if address == "bad" && !healed.Load() {
+						return fate
+					}
+					return brokertest.Attaches
+				}
+				receive(t, b, atOnce, "a", "bad", "b")
+				time.Sleep(time.Minute)
+				shared := b.Receiver("a")
+				if shared == 0 || b.Receiver("b") != shared || b.Receiver("bad") != 0 {
+					t.Fatalf("received from over the connections %d, %d and %d", shared, b.Receiver("b"), b.Receiver("bad"))
+				}
+				before, _ := b.Connections()
+				time.Sleep(10 * time.Minute)
+				if now, _ := b.Connections(); now < before+10 {
+					t.Errorf("it was tried %d times in 10 minutes", now-before)
+				}
+				if b.Receiver("a") != shared || b.Receiver("b") != shared {
+					t.Error("the others have lost their connection again")
+				}
+				healed.Store(true)
+				time.Sleep(time.Minute)
+				own := b.Receiver("bad")
+				if own == 0 || own == shared {
+					t.Fatalf("received from over the connection %d", own)
+				}
+				b.Put(ask("bad", 1))
+				b.Lose(own) // now it is as good as others
+				time.Sleep(time.Minute)
+				if b.Receiver("bad") != shared {
+					t.Errorf("received from over the connection %d, want %d", b.Receiver("bad"), shared)
+				}
+				b.Put(ask("bad", 2))
+				synctest.Wait()
+				if len(came) != 2 {
+					t.Errorf("answers to %v, want 2", came)
+				}
+			})
+		})
+	}
+}
+
+// TestLosesSharedConnection gives the requests in hand of all addresses back when the
+// connection is lost, and answers them once over the next.
+func TestLosesSharedConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := brokertest.NewMemory()
+		came := answers(b)
+		all := receive(t, b, `{"stages": [{"at": 0, "latency": "10s"}]}`, "a", "b")
+		synctest.Wait()
+		b.Put(ask("a", 1))
+		b.Put(ask("b", 2))
+		time.Sleep(5 * time.Second)
+		b.Lose(b.Receiver("a"))
+		time.Sleep(7 * time.Second)
+		if len(came) != 0 {
+			t.Errorf("answers to %v of the connection that was lost", came)
+		}
+		time.Sleep(5 * time.Second)
+		if len(came) != 2 {
+			t.Errorf("answers to %v, want 2", came)
+		}
+		for _, in := range all {
+			if c := in.players[0].counts; c[returned].n.Load() != 1 || c[answered].n.Load() != 1 {
+				t.Errorf("%s: %d returned, %d answered", in.address, c[returned].n.Load(), c[answered].n.Load())
+			}
+		}
+		if ever, now := b.Connections(); ever != 3 || now != 2 {
+			t.Errorf("%d connections, of which %d are left", ever, now)
+		}
+	})
+}
