@@ -26,10 +26,36 @@ type equalToJSON struct {
 func (p *equalToJSON) String() string { return "equalToJson " + p.text }
 
 func (p *equalToJSON) matches(v value) bool {
-	return v.present && v.isJSON() && p.equal(p.expected, strings.TrimSpace(v.text), v.budget)
+	return v.present && v.isJSON() && p.equal(p.expected, v.text, nextValue(v.text, 0), v.budget) >= 0
 }
 
-func (p *equalToJSON) equal(expected any, actual string, b *eval.Budget) bool {
+// equal returns where the value ends that begins at i, if it is the expected one,
+// else a negative number.
+func (p *equalToJSON) equal(expected any, text string, i int, b *eval.Budget) int {
+	switch e := expected.(type) {
+	case *expectedObject:
+		if text[i] != '{' || !b.Spend(1) {
+			return -1
+		}
+		return p.equalObjects(e, text, i+1, b)
+	case []any:
+		switch {
+		case text[i] != '[' || !b.Spend(1):
+			return -1
+		case p.anyOrder:
+			return p.equalSets(e, text, i+1, b)
+		}
+		return p.equalLists(e, text, i+1, b)
+	}
+	end := endOfValue(text, i)
+	if !b.Read(end-i) || !equalPlain(expected, text[i:end], b) {
+		return -1
+	}
+	return end
+}
+
+// equalPlain compares what has neither members nor elements, or is only described.
+func equalPlain(expected any, actual string, b *eval.Budget) bool {
 	switch e := expected.(type) {
 	case nil:
 		return actual == "null"
@@ -37,13 +63,6 @@ func (p *equalToJSON) equal(expected any, actual string, b *eval.Budget) bool {
 		return actual == strconv.FormatBool(e)
 	case string:
 		return actual[0] == '"' && jsonString(actual) == e
-	case *expectedObject:
-		return actual[0] == '{' && p.equalObjects(e, actual, b)
-	case []any:
-		if p.anyOrder {
-			return actual[0] == '[' && p.equalSets(e, actual, b)
-		}
-		return actual[0] == '[' && p.equalLists(e, actual, b)
 	case placeholder:
 		if !b.Spend(len(actual)) {
 			return false
@@ -57,79 +76,129 @@ func (p *equalToJSON) equal(expected any, actual string, b *eval.Budget) bool {
 // expectedObject has the values of its members at places that names lead to.
 type expectedObject struct {
 	places map[string]int
+	names  []string
 	values []any
 }
 
-func (p *equalToJSON) equalObjects(expected *expectedObject, actual string, b *eval.Budget) bool {
+// place returns where the expected member of a name is. Where it is likely to be
+// is looked at first: most of the time members come in the same order.
+func (o *expectedObject) place(name string, likely int) (place int, ok bool) {
+	if likely < len(o.names) && o.names[likely] == name {
+		return likely, true
+	}
+	place, ok = o.places[name]
+	return place, ok
+}
+
+func (p *equalToJSON) equalObjects(expected *expectedObject, text string, i int, b *eval.Budget) int {
 	var few [16]bool
 	found, met := 0, few[:]
 	if len(expected.values) > len(few) {
 		met = make([]bool, len(expected.values))
 	}
-	scan := scanJSON(actual, b)
-	for name, value, more := scan.member(); more; name, value, more = scan.member() {
-		place, ok := expected.places[name]
+	likely := 0
+	for i = nextValue(text, i); !isClosing(text, i); i = nextValue(text, i) {
+		end := endOfQuoted(text, i)
+		name := jsonString(text[i:end])
+		i = nextValue(text, end)
+		if !b.Read(end - i) {
+			return -1
+		}
+		place, ok := expected.place(name, likely)
 		switch {
-		case !ok && p.extraFields:
+		case ok:
+			if i = p.equal(expected.values[place], text, i, b); i < 0 {
+				return -1
+			}
+			likely = place + 1
+		case p.extraFields:
+			end = endOfValue(text, i)
+			if !b.Read(end - i) {
+				return -1
+			}
+			i = end
 			continue
-		case !ok || !p.equal(expected.values[place], value, b):
-			return false
-		case !met[place]:
+		default:
+			return -1
+		}
+		if !met[place] {
 			met[place] = true
 			found++
 		}
 	}
-	return found == len(expected.values)
+	if found < len(expected.values) {
+		return -1
+	}
+	return i + 1
 }
 
-func (p *equalToJSON) equalLists(expected []any, actual string, b *eval.Budget) bool {
-	scan := scanJSON(actual, b)
+func (p *equalToJSON) equalLists(expected []any, text string, i int, b *eval.Budget) int {
 	for _, e := range expected {
-		if element, more := scan.element(); !more || !p.equal(e, element, b) {
-			return false
+		if i = nextValue(text, i); isClosing(text, i) {
+			return -1
+		}
+		if i = p.equal(e, text, i, b); i < 0 {
+			return -1
 		}
 	}
-	_, more := scan.element()
-	return !more || p.extraFields
+	for i = nextValue(text, i); !isClosing(text, i); i = nextValue(text, i) {
+		end := endOfValue(text, i)
+		if !p.extraFields || !b.Read(end-i) {
+			return -1
+		}
+		i = end
+	}
+	return i + 1
 }
 
 // equalSets finds for every expected element one of its own, in any order.
-func (p *equalToJSON) equalSets(expected []any, actual string, b *eval.Budget) bool {
-	var few [16]string
-	elements := few[:0]
-	scan := scanJSON(actual, b)
-	for element, more := scan.element(); more; element, more = scan.element() {
-		elements = append(elements, element)
+func (p *equalToJSON) equalSets(expected []any, text string, i int, b *eval.Budget) int {
+	var fewPlaces, fewOwners [16]int
+	var fewTried [16]bool
+	at := fewPlaces[:0] // where elements begin
+	for i = nextValue(text, i); !isClosing(text, i); i = nextValue(text, i) {
+		end := endOfValue(text, i)
+		if !b.Read(end - i) {
+			return -1
+		}
+		at, i = append(at, i), end
 	}
-	if len(elements) < len(expected) || len(elements) > len(expected) && !p.extraFields {
-		return false
+	if len(at) < len(expected) || len(at) > len(expected) && !p.extraFields {
+		return -1
 	}
-	if !b.Spend(2 * len(elements)) {
-		return false
+	if !b.Spend(2 * len(at)) {
+		return -1
 	}
-	owner := make([]int, len(elements)) // 1 + index of the expected element
-	tried := make([]bool, len(elements))
-	for i := range expected {
+	owner, tried := fewOwners[:], fewTried[:]
+	if len(at) > len(tried) {
+		owner, tried = make([]int, len(at)), make([]bool, len(at))
+	}
+	for e := range expected {
 		clear(tried)
-		if !b.Read(len(tried)) || !p.assign(i, expected, elements, owner, tried, b) {
-			return false
+		if !b.Read(len(at)) || !p.assign(e, expected, text, at, owner, tried, b) {
+			return -1
 		}
 	}
-	return true
+	return i + 1
 }
 
-// assign finds for an expected element an actual one, moving others if need be.
-func (p *equalToJSON) assign(i int, expected []any, actual []string, owner []int, tried []bool, b *eval.Budget) bool {
-	for j := range actual {
-		if !b.Spend(1) {
-			return false
+// assign finds for an expected element one of those that begin at places of the
+// text, moving others if need be. The owner of each is 1 + the index of the
+// expected element that has it.
+func (p *equalToJSON) assign(e int, expected []any, text string, at, owner []int, tried []bool, b *eval.Budget) bool {
+	for j := range at {
+		if tried[j] {
+			if !b.Spend(1) {
+				return false
+			}
+			continue
 		}
-		if tried[j] || !p.equal(expected[i], actual[j], b) {
+		if p.equal(expected[e], text, at[j], b) < 0 {
 			continue
 		}
 		tried[j] = true
-		if owner[j] == 0 || p.assign(owner[j]-1, expected, actual, owner, tried, b) {
-			owner[j] = i + 1
+		if owner[j] == 0 || p.assign(owner[j]-1, expected, text, at, owner, tried, b) {
+			owner[j] = e + 1
 			return true
 		}
 	}
@@ -230,6 +299,7 @@ func expect(parsed any) (any, error) {
 				return nil, err
 			}
 			object.places[m.Name] = len(object.values)
+			object.names = append(object.names, m.Name)
 			object.values = append(object.values, value)
 		}
 		return object, nil

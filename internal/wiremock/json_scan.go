@@ -6,78 +6,50 @@ package wiremock
 import (
 	"encoding/json"
 	"strings"
-
-	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
-// jsonScanner goes through an array or an object in valid JSON without building
-// anything of it.
-type jsonScanner struct {
-	rest   string
-	budget *eval.Budget
-}
+// What follows goes through valid JSON as it is written, by places in the text,
+// without building anything of it.
 
-// scanJSON starts behind the opening bracket.
-func scanJSON(text string, b *eval.Budget) jsonScanner { return jsonScanner{text[1:], b} }
-
-// element returns the next element of an array as it is written; there are no
-// more where the budget ends.
-func (s *jsonScanner) element() (value string, more bool) {
-	s.rest = trimJSON(s.rest)
-	if s.rest[0] == ']' || s.rest[0] == '}' {
-		return "", false
-	}
-	length := jsonLength(s.rest)
-	if !s.budget.Read(length) {
-		return "", false
-	}
-	value, s.rest = s.rest[:length], s.rest[length:]
-	return value, true
-}
-
-// member returns the next member of an object, its value as it is written.
-func (s *jsonScanner) member() (name, value string, more bool) {
-	if name, more = s.element(); !more {
-		return "", "", false
-	}
-	if value, more = s.element(); !more {
-		return "", "", false
-	}
-	return jsonString(name), value, true
-}
-
-// trimJSON removes what stands between values.
-func trimJSON(text string) string {
-	for i := range len(text) {
+// nextValue returns where the next value or closing bracket begins at or after i.
+func nextValue(text string, i int) int {
+	for i < len(text) {
 		switch text[i] {
 		case ' ', '\t', '\r', '\n', ',', ':':
+			i++
 		default:
-			return text[i:]
+			return i
 		}
 	}
-	return ""
+	return i
 }
 
-// jsonLength returns the length of the value that a text begins with.
-func jsonLength(text string) int {
-	switch text[0] {
+// isClosing reports whether a list or an object ends at i.
+func isClosing(text string, i int) bool { return text[i] == ']' || text[i] == '}' }
+
+// endOfValue returns where the value ends that begins at i.
+func endOfValue(text string, i int) int {
+	switch text[i] {
 	case '"':
-		return quotedLength(text)
+		return endOfQuoted(text, i)
 	case '[', '{':
-		return bracketedLength(text)
+		return endOfBracketed(text, i)
 	}
-	if end := strings.IndexAny(text, ",]} \t\r\n"); end >= 0 {
-		return end
+	for i < len(text) {
+		switch text[i] {
+		case ',', ']', '}', ' ', '\t', '\r', '\n':
+			return i
+		}
+		i++
 	}
-	return len(text)
+	return i
 }
 
-func bracketedLength(text string) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
+func endOfBracketed(text string, i int) int {
+	for depth := 0; i < len(text); i++ {
 		switch text[i] {
 		case '"':
-			i += quotedLength(text[i:]) - 1
+			i = endOfQuoted(text, i) - 1
 		case '[', '{':
 			depth++
 		case ']', '}':
@@ -86,11 +58,11 @@ func bracketedLength(text string) int {
 			}
 		}
 	}
-	return len(text)
+	return i
 }
 
-func quotedLength(text string) int {
-	for i := 1; i < len(text); i++ {
+func endOfQuoted(text string, i int) int {
+	for i++; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++

@@ -9,22 +9,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unsafe"
 )
-
-// deepest is how deep a client's JSON may be nested: what looks at it goes down
-// by recursion. WireMock has the same limit.
-const deepest = 1000
-
-// LargestJSON is the size in bytes up to which a text counts as JSON: parsed it
-// takes many times its memory.
-const LargestJSON = 4 << 20
-
-// ValidJSON reports whether a text is JSON that is no larger than LargestJSON
-// and nested no deeper than 1000 levels.
-func ValidJSON(text string) bool {
-	return !excessive(text) && json.Valid(unsafe.Slice(unsafe.StringData(text), len(text))) // which only reads
-}
 
 // ParseJSON returns the value of a text; false if it is not JSON, is larger
 // than LargestJSON or is nested deeper than 1000 levels.
@@ -35,8 +20,6 @@ func ParseJSON(text string) (document any, ok bool) {
 	r := reader{text: text}
 	return r.value(), true
 }
-
-func excessive(text string) bool { return len(text) > LargestJSON || Nesting(text) > deepest }
 
 // Nesting returns how deep JSON is nested, without parsing it.
 func Nesting(text string) int {
