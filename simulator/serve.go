@@ -35,7 +35,7 @@ type exchange interface {
 	// scenario.Fields are what recipes look at.
 	scenario.Fields
 
-	// stubRequest makes of a request what mappings look at, until serving ends.
+	// stubRequest makes of an empty request what mappings look at, until serving ends.
 	stubRequest(*wiremock.Request)
 
 	// stubs.Source is what the journal of mappings keeps of a request.

@@ -31,6 +31,7 @@ type onCaddy struct {
 	r       *http.Request
 	since   time.Time
 	keeps   bool // the body, for the upstream of on_miss
+	read    bool // all of the body is
 	started bool // the head is written
 }
 
@@ -87,14 +88,8 @@ func (x *onCaddy) Protocol() string { return x.r.Proto }
 
 func (x *onCaddy) stubRequest(request *wiremock.Request) {
 	r := x.r
-	*request = wiremock.Request{
-		Method: r.Method,
-		Target: r.RequestURI,
-		Host:   r.Host,
-		Scheme: "http",
-		Header: r.Header,
-		Server: x,
-	}
+	request.Method, request.Target, request.Host, request.Scheme = r.Method, r.RequestURI, r.Host, "http"
+	request.Header, request.Server = r.Header, x
 	if r.TLS != nil {
 		request.Scheme = "https"
 	}
@@ -103,6 +98,7 @@ func (x *onCaddy) stubRequest(request *wiremock.Request) {
 // ReadBody reads the body for mappings.
 func (x *onCaddy) ReadBody() ([]byte, error) {
 	data, err := readWhole(x.r.Body, x.r.ContentLength)
+	x.read = err == nil
 	if x.keeps {
 		keepBody(x.r, data)
 	}
@@ -149,7 +145,7 @@ func (x *onCaddy) extraFields() *caddyhttp.ExtraLogFields {
 }
 
 func (x *onCaddy) readBody() error {
-	if x.r.ContentLength == 0 {
+	if x.r.ContentLength == 0 || x.read {
 		return nil
 	}
 	_, err := io.Copy(io.Discard, io.LimitReader(x.r.Body, mostRead))

@@ -65,14 +65,8 @@ func (x onExpress) EachField(visit func(name, value string)) {
 func (onExpress) Protocol() string { return "HTTP/1.1" }
 
 func (x onExpress) stubRequest(request *wiremock.Request) {
-	*request = wiremock.Request{
-		Method: x.Method,
-		Target: x.Target,
-		Host:   x.Host,
-		Scheme: "http",
-		Header: x.Exchange,
-		Server: x,
-	}
+	request.Method, request.Target, request.Host, request.Scheme = x.Method, x.Target, x.Host, "http"
+	request.Header, request.Server = x.Exchange, x
 	if x.TLS != nil {
 		request.Scheme = "https"
 	}
@@ -113,7 +107,7 @@ func (x onExpress) start(m *response.Message, size int64) io.Writer {
 	if m.Chunked {
 		size = express.UnknownLength
 	}
-	x.Start(m.Status, reply.Fields(m), size)
+	x.Start(m.Status, reply.Fields(x.Exchange, m), size)
 	return x.Exchange
 }
 

@@ -19,6 +19,7 @@ const maxHead = 8 << 10
 type buffers struct {
 	in      []byte
 	out     []byte // gathered to be sent
+	own     Fields // of the response at hand
 	pieces  [][]byte
 	waiting net.Buffers
 }

@@ -41,6 +41,10 @@ func (c *conn) sent() {
 // lets it. A client that is slow but takes something within each timeout is
 // waited for.
 func (c *conn) sendAtOnce(pieces [][]byte) {
+	if len(pieces) == 0 {
+		c.sendGathered()
+		return
+	}
 	c.pieces = append(c.pieces[:0], c.out)
 	for _, piece := range pieces {
 		if len(piece) > 0 {
@@ -56,6 +60,20 @@ func (c *conn) sendAtOnce(pieces [][]byte) {
 		}
 	}
 	clear(c.pieces)
+}
+
+// sendGathered is sendAtOnce for nothing else than what was gathered, which costs
+// the system less in one piece.
+func (c *conn) sendGathered() {
+	for rest := c.out; len(rest) > 0 && c.failed == nil; {
+		c.armWrite()
+		var n int
+		n, c.failed = c.net.Write(rest)
+		if n > 0 && errors.Is(c.failed, os.ErrDeadlineExceeded) {
+			c.failed = nil
+		}
+		rest = rest[n:]
+	}
 }
 
 // maxWrite is how much of a response one deadline is for where one cannot go on

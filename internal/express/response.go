@@ -197,6 +197,22 @@ type Fields struct {
 	close  bool // responses end their connection
 }
 
+// OwnFields returns fields without a line, to be added to for one response: they are
+// the connection's and used again.
+func (x *Exchange) OwnFields() *Fields {
+	own := &x.conn.own
+	lines := own.lines[:0]
+	if cap(lines) > maxKept {
+		lines = nil
+	}
+	*own = Fields{lines: lines}
+	return own
+}
+
+// maxKept is how much memory for the lines of one response a connection keeps for
+// its next one, in bytes.
+const maxKept = 4 << 10
+
 // Add adds a line for a field. A name or value that would break the head is
 // left out, as net/http does.
 func (f *Fields) Add(name, value string) {

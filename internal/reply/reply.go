@@ -51,24 +51,35 @@ func SetHeader(header http.Header, m *response.Message, protoMajor int) {
 // taken over.
 func Express(x *express.Exchange, m *response.Message) {
 	if m.Content.Memory != nil {
-		x.RespondFrom(m.Status, Fields(m), m.Content.Memory, int(m.Content.Size))
+		x.RespondFrom(m.Status, Fields(x, m), m.Content.Memory, int(m.Content.Size))
 	} else {
-		x.Respond(m.Status, Fields(m), m.Content.Parts...)
+		x.Respond(m.Status, Fields(x, m), m.Content.Parts...)
 	}
 }
 
-// Fields returns the header fields of a message for connections that were taken
-// over; they are made once.
-func Fields(m *response.Message) *express.Fields { return m.Wire(encode).(*express.Fields) }
+// Fields returns the header fields of a message for an exchange on a connection that
+// was taken over. Those of a message that many requests get are made once.
+func Fields(x *express.Exchange, m *response.Message) *express.Fields {
+	if m.Single {
+		fields := x.OwnFields()
+		fill(fields, m)
+		return fields
+	}
+	return m.Wire(encode).(*express.Fields)
+}
 
 func encode(m *response.Message) any {
 	all := new(express.Fields)
+	fill(all, m)
+	return all
+}
+
+func fill(all *express.Fields, m *response.Message) {
 	for _, field := range m.Fields {
 		for _, value := range field.Values {
 			all.Add(field.Name, value)
 		}
 	}
-	return all
 }
 
 // ExpressError responds to a request that failed with the status of its error

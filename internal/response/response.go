@@ -50,7 +50,7 @@ func (a *Response) Cut(size int64) int64 {
 }
 
 // Message is what is sent of a response. It is made once, shared by all requests
-// that get it, and never changes.
+// that get it unless it is Single, and never changes.
 type Message struct {
 	Status int
 	// Fields are the header fields, without those of the framing.
@@ -63,6 +63,9 @@ type Message struct {
 	Content Content
 	// Lines counts the values of all fields.
 	Lines int
+	// Single is set if only one request gets the message: nothing is worth being kept
+	// of how it was written.
+	Single bool
 
 	wire atomic.Value
 	head *Message // has the same fields, and keeps what a writer makes of them
@@ -106,6 +109,37 @@ func (m *Message) WithContent(content Content) *Message {
 	r := &Message{Status: m.Status, Fields: m.Fields, Lines: m.Lines, head: m}
 	r.take(content)
 	return r
+}
+
+// single is a message with room for what most have, so that it is made at once.
+type single struct {
+	Message
+	fields [4]Field
+	values [4]string
+	parts  [1][]byte
+}
+
+// ForOne returns a message for one request, with the body and the first lines of the
+// fields that are its own: as many as value returns, by their index.
+func (m *Message) ForOne(status int, body []byte, values int, value func(i int) string) *Message {
+	r := new(single)
+	r.Status, r.Lines, r.Single = status, m.Lines, true
+	r.Fields = append(r.fields[:0], m.Fields...)
+	lines := r.values[:]
+	if values > len(lines) {
+		lines = make([]string, values)
+	}
+	for i := range values {
+		lines[i] = value(i)
+		r.Fields[i].Values = lines[i : i+1 : i+1]
+	}
+	if len(body) > 0 {
+		r.parts[0] = body
+		r.take(Content{Parts: r.parts[:], Size: int64(len(body))})
+	} else {
+		r.take(Content{})
+	}
+	return &r.Message
 }
 
 // take sets the content of a message. A status that has no body loses it.

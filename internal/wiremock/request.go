@@ -26,10 +26,14 @@ type Request struct {
 	Scheme string
 	// ClientIP is the address of the client, without a port.
 	ClientIP string
-	// Header returns the values of a field by its name in any case, like http.Header.
-	Header interface{ Values(name string) []string }
-	// ReadBody returns the whole body. It is called at most once, and only if a
-	// mapping or a template looks at the body. Default: no body.
+	// Header returns the values of a field, or the first of them, by its name in any
+	// case, like http.Header.
+	Header interface {
+		Values(name string) []string
+		Get(name string) string
+	}
+	// ReadBody returns the whole body, which stays as it is. It is called at most
+	// once, and only if a mapping or a template looks at the body. Default: no body.
 	ReadBody func() ([]byte, error)
 	// Server is asked for the body and the client's address, where these are not set
 	// themselves: unlike them it costs nothing if nobody looks at them. Default: none.
@@ -44,6 +48,8 @@ type Request struct {
 	url      string
 	path     string
 	query    []parameter
+	fewQuery [4]parameter // where most queries have room
+	fewLines [4]Field     // where most headers of responses have room
 	form     []parameter
 	cookies  []parameter
 	parsed   parts
@@ -123,6 +129,17 @@ func (r *Request) header(name string) []string {
 		return nil
 	}
 	return r.Header.Values(name)
+}
+
+// firstHeader returns the first of the values of a field; empty if it has none.
+func (r *Request) firstHeader(name string) string {
+	switch {
+	case strings.EqualFold(name, "Host"):
+		return r.Host
+	case r.Header == nil:
+		return ""
+	}
+	return r.Header.Get(name)
 }
 
 // bodyDocument returns the body, which is read once. That it could not be read
@@ -229,7 +246,7 @@ func (r *Request) queryParameters() []parameter {
 	if !r.parsed.query {
 		r.parsed.query = true
 		_, query, _ := strings.Cut(r.url, "?")
-		r.query = r.parseForm(query)
+		r.query = r.parseForm(query, r.fewQuery[:0])
 	}
 	return r.query
 }
@@ -239,7 +256,7 @@ func (r *Request) formParameters() []parameter {
 		r.parsed.form = true
 		for _, kind := range r.header("Content-Type") {
 			if strings.HasPrefix(strings.ToLower(kind), "application/x-www-form-urlencoded") {
-				r.form = r.parseForm(r.bodyDocument().text)
+				r.form = r.parseForm(r.bodyDocument().text, nil)
 				break
 			}
 		}
@@ -251,12 +268,16 @@ func (r *Request) formParameters() []parameter {
 // mappings look at them.
 const mostParameters = 10_000
 
-// parseForm reads name=value pairs. What is not well escaped is taken as it is.
-func (r *Request) parseForm(text string) []parameter {
+// parseForm reads name=value pairs into room, if that is enough. What is not well
+// escaped is taken as it is.
+func (r *Request) parseForm(text string, room []parameter) []parameter {
 	if text == "" {
 		return nil
 	}
-	parameters := make([]parameter, 0, min(1+strings.Count(text, "&"), mostParameters))
+	parameters := room
+	if n := min(1+strings.Count(text, "&"), mostParameters); n > cap(room) {
+		parameters = make([]parameter, 0, n)
+	}
 	for pair := range strings.SplitSeq(text, "&") {
 		if pair == "" {
 			continue

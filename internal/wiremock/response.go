@@ -6,7 +6,6 @@ package wiremock
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +15,8 @@ import (
 )
 
 // Response is what a mapping responds, as data for a server to write. Its slices
-// may be shared with other requests: they are not to be changed.
+// may be shared with other requests: they are not to be changed. The header is good
+// as long as the request is.
 type Response struct {
 	Status int
 	Header []Field
@@ -96,7 +96,7 @@ func (m *Mapping) Respond(r *Request) (Response, error) {
 		response.Body = body.Append(make([]byte, 0, 2*len(response.Body)), model{r})
 	}
 	if m.response.headers != nil {
-		response.Header = slices.Clone(response.Header)
+		response.Header = append(r.fewLines[:0], response.Header...)
 		for _, h := range m.response.headers {
 			response.Header[h.index].Value = oneLine(string(h.value.Append(nil, model{r})))
 		}
@@ -158,6 +158,29 @@ func (m model) body() *document {
 		m.r.budget.Grow(eval.PerByte * len(d.text))
 	}
 	return d
+}
+
+// First is part of template.Request.
+func (m model) First(kind, name string) string {
+	var parameters []parameter
+	switch kind {
+	case "headers":
+		m.r.budget.Spend(1)
+		return m.r.firstHeader(name)
+	case "query":
+		parameters = m.r.queryParameters()
+	case "cookies":
+		parameters = m.r.cookieParameters()
+	case "formParameters":
+		parameters = m.r.formParameters()
+	}
+	m.r.budget.Spend(1 + len(parameters)/4)
+	for i := range parameters {
+		if parameters[i].name == name {
+			return parameters[i].value
+		}
+	}
+	return ""
 }
 
 func (m model) named(parameters []parameter, name string) []string {

@@ -15,7 +15,8 @@ type sent struct {
 	values map[string]string
 }
 
-func (s sent) Query(name string) []string { return []string{s.values[name]} }
+func (s sent) Query(name string) []string  { return []string{s.values[name]} }
+func (s sent) First(_, name string) string { return s.values[name] }
 
 // hostile are numbers that clients may send.
 var hostile = []string{

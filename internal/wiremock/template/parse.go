@@ -109,7 +109,11 @@ func (p *parser) node(t tag) (node, error) {
 	case t.content == "" || strings.ContainsAny(t.content[:1], ">{*"):
 		return nil, fmt.Errorf("not supported")
 	}
-	value, err := p.expression(strings.TrimSpace(strings.TrimPrefix(t.content, "&")))
+	content := strings.TrimSpace(strings.TrimPrefix(t.content, "&"))
+	if of := p.plainText(content); of != nil {
+		return plainText{of}, nil
+	}
+	value, err := p.expression(content)
 	if err != nil {
 		return nil, err
 	}

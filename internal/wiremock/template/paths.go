@@ -207,6 +207,34 @@ func requestPath(keys []string) (evaluator, error) {
 	return nil, nil
 }
 
+// plainText compiles a path to what the request has as a text, which is what most
+// templates write; nil if it leads to anything else.
+func (p *parser) plainText(path string) func(r Request) string {
+	if strings.ContainsAny(path, " \t\r\n'\"()/@") || p.isLocal("request") {
+		return nil
+	}
+	keys := pathKeys(path)
+	switch {
+	case len(keys) < 2 || keys[0] != "request":
+	case len(keys) == 2:
+		return requestTexts[keys[1]]
+	case len(keys) == 3 && requestLists[keys[1]] != nil:
+		kind, name := keys[1], keys[2]
+		return func(r Request) string { return r.First(kind, name) }
+	}
+	return nil
+}
+
+var requestTexts = map[string]func(Request) string{
+	"method":       Request.Method,
+	"url":          Request.URL,
+	"path":         Request.Path,
+	"pathSegments": Request.Path,
+	"scheme":       Request.Scheme,
+	"clientIp":     Request.ClientIP,
+	"body":         Request.Body,
+}
+
 // values returns what the request has of a name.
 func (s *scope) values(list func(r Request, name string) []string, name string) []string {
 	values := list(s.request, name)

@@ -10,6 +10,7 @@ package template
 import (
 	"math/rand/v2"
 	"strings"
+	"sync"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
@@ -28,6 +29,9 @@ type Request interface {
 	// Query returns the decoded values of a parameter.
 	Query(name string) []string
 	Header(name string) []string
+	// First returns the first of the values that a name has in the `query`, the
+	// `headers`, the `cookies` or the `formParameters`; empty if it has none.
+	First(kind, name string) string
 	Cookie(name string) []string
 	// PathParameter is the part of the path at a template's {name}.
 	PathParameter(name string) string
@@ -84,12 +88,20 @@ func IsTemplate(text string) bool { return strings.Contains(text, "{{") }
 // Append renders the template for a request to the end of a buffer. It stops
 // where the budget of the request ends.
 func (t *Template) Append(buffer []byte, r Request) []byte {
-	s := &scope{request: r, budget: r.Budget()}
+	s := scopes.Get().(*scope)
+	*s = scope{request: r, budget: r.Budget()}
 	if t.assigns {
 		s.variables = make(map[string]any)
 	}
-	return render(buffer, t.nodes, s)
+	buffer = render(buffer, t.nodes, s)
+	*s = scope{}
+	scopes.Put(s)
+	return buffer
 }
+
+// scopes are those that nothing is rendered in. They are used again, since each
+// would be on the heap.
+var scopes = sync.Pool{New: func() any { return new(scope) }}
 
 // scope is what names mean at one place of a template.
 type scope struct {
@@ -145,4 +157,11 @@ type output struct{ value evaluator }
 
 func (o output) render(buffer []byte, s *scope) []byte {
 	return appendText(buffer, o.value(s), s.budget)
+}
+
+// plainText writes a text of the request, of which no value needs to be made.
+type plainText struct{ of func(r Request) string }
+
+func (p plainText) render(buffer []byte, s *scope) []byte {
+	return appendBounded(buffer, p.of(s.request), s.budget)
 }

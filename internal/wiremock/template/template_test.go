@@ -36,8 +36,16 @@ func (request) Part(string) (*eval.Object, bool) { return nil, false }
 func (request) PathParameter(string) string      { return "parameter" }
 func (request) Body() string                     { return body }
 func (request) JSON() (any, bool)                { return eval.ParseJSON(body) }
-func (r request) Random() rand.Source            { return r.source }
-func (request) Budget() *eval.Budget             { b := eval.NewBudget(len(body)); return &b }
+func (r request) First(kind, name string) string {
+	values := requestLists[kind](r, name)
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}
+
+func (r request) Random() rand.Source { return r.source }
+func (request) Budget() *eval.Budget  { b := eval.NewBudget(len(body)); return &b }
 
 var parameters = &eval.Object{Members: []eval.Member{{Name: "word", Value: "w"}}}
 

@@ -65,6 +65,16 @@ func (f fields) Values(name string) []string {
 	return values
 }
 
+// Get returns the first value of a field by its name in any case.
+func (f fields) Get(name string) string {
+	for _, one := range f {
+		if equalFold(one.Name, name) {
+			return one.Value
+		}
+	}
+	return ""
+}
+
 // journal keeps the latest requests.
 type journal struct {
 	options JournalOptions

@@ -321,12 +321,7 @@ func (k *known) with(said *wiremock.Response) *response.Message {
 	if slices.ContainsFunc(k.head.Fields, func(f response.Field) bool { return len(f.Values) > 1 }) {
 		return messageOf(said)
 	}
-	fields, values := slices.Clone(k.head.Fields), make([]string, k.head.Lines)
-	for i, line := range said.Header {
-		values[i] = line.Value
-		fields[i].Values = values[i : i+1 : i+1]
-	}
-	return response.NewMessage(said.Status, fields, response.Bytes(said.Body))
+	return k.head.ForOne(said.Status, said.Body, len(said.Header), func(i int) string { return said.Header[i].Value })
 }
 
 // messageOf makes a message of what a mapping says. Without a Content-Type of
