@@ -89,7 +89,8 @@ const mostRead = 64 << 20
 // serve answers a request as mappings and recipes say. The error is one for
 // Caddy to answer.
 func (h *Handler) serve(x exchange) error {
-	a, more, err := h.decide(x)
+	var a response.Response
+	more, err := h.decide(x, &a)
 	if err == errMissed { //nolint:errorlint // never wrapped
 		x.noteMissed()
 	}
@@ -127,38 +128,50 @@ func (h *Handler) serve(x exchange) error {
 // spareRequests are what mappings look at of requests that are answered.
 var spareRequests = sync.Pool{New: func() any { return new(wiremock.Request) }}
 
-// decide returns what a request is answered: by the mappings, else by the
-// recipes, and what else there is to do. The error is errMissed if neither holds
-// and the request can be passed on.
-func (h *Handler) decide(x exchange) (response.Response, *stubs.More, error) {
-	asked := scenario.Request{Method: x.method(), Path: x.path(), Target: x.target(), Fields: x}
-	if h.mappings == nil {
-		a, found := h.scenario.Decide(asked)
-		if !found && h.missed != nil && x.passesOn() {
-			return a, nil, errMissed
+// decide makes a what a request is answered, by the mappings, else by the recipes,
+// and returns what else there is to do. The error is errMissed if neither holds and
+// the request can be passed on.
+func (h *Handler) decide(x exchange, a *response.Response) (more *stubs.More, err error) {
+	if h.mappings != nil {
+		request := spareRequests.Get().(*wiremock.Request)
+		defer func() {
+			*request = wiremock.Request{} // a body may be large
+			spareRequests.Put(request)
+		}()
+		x.stubRequest(request)
+		more, found, err := h.mappings.Decide(request, x, a)
+		if !found && err == nil {
+			err = h.decideUnmatched(x, request, a)
 		}
-		if !found {
-			a = h.scenario.NotSet(asked.Path, h.postTo())
-		}
-		return a, nil, nil
+		return more, tooMuch(err)
 	}
-	request := spareRequests.Get().(*wiremock.Request)
-	defer func() {
-		*request = wiremock.Request{} // a body may be large
-		spareRequests.Put(request)
-	}()
-	x.stubRequest(request)
-	if a, more, found, err := h.mappings.Decide(request, x); found || err != nil {
-		return a, more, tooMuch(err)
-	}
-	if a, found := h.scenario.Decide(asked); found {
-		return a, nil, nil
+	if h.decideByRecipe(x, a) {
+		return nil, nil
 	}
 	if h.missed != nil && x.passesOn() {
-		h.mappings.Missed(request, x, nil)
-		return response.Response{}, nil, errMissed
+		return nil, errMissed
 	}
-	return h.mappings.Unmatched(request, x), nil, nil
+	*a = h.scenario.NotSet(x.path(), h.postTo())
+	return nil, nil
+}
+
+// decideByRecipe is decide for the recipes, and reports whether one holds.
+func (h *Handler) decideByRecipe(x exchange, a *response.Response) (found bool) {
+	*a, found = h.scenario.Decide(scenario.Request{Method: x.method(), Path: x.path(), Target: x.target(), Fields: x})
+	return found
+}
+
+// decideUnmatched is decide for a request that no mapping matches.
+func (h *Handler) decideUnmatched(x exchange, request *wiremock.Request, a *response.Response) error {
+	switch {
+	case h.decideByRecipe(x, a):
+	case h.missed != nil && x.passesOn():
+		h.mappings.Missed(request, x, nil)
+		return errMissed
+	default:
+		*a = h.mappings.Unmatched(request, x)
+	}
+	return nil
 }
 
 // mostAnnounced is up to which size, in bytes, memory is taken for a body that is

@@ -98,7 +98,10 @@ func measure(r *Request, set *Set) (c cost) {
 	c.err = err
 	if m != nil {
 		response, err := m.Respond(r)
-		c.err, c.sent = err, len(response.Body)
+		if c.err = err; err != nil {
+			response = new(Response)
+		}
+		c.sent = len(response.Body)
 		for _, field := range response.Header {
 			c.sent += len(field.Value)
 		}

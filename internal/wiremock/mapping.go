@@ -38,10 +38,10 @@ func (m *Mapping) Name() string {
 	return cmp.Or(m.name, m.id, m.url.text)
 }
 
-// Fixed returns what is the same for every request; ok is false if a template
+// Fixed returns what is the same for every request, not to be changed; ok is false if a template
 // makes the body or the header, or if another server responds.
-func (m *Mapping) Fixed() (fixed Response, ok bool) {
-	return m.response.fixed, m.response.body == nil && m.response.file == nil && m.response.headers == nil && m.response.proxy == nil
+func (m *Mapping) Fixed() (fixed *Response, ok bool) {
+	return &m.response.fixed, m.response.body == nil && m.response.file == nil && m.response.headers == nil && m.response.proxy == nil
 }
 
 // HasFixedHeader reports whether no template makes a part of the header.

@@ -49,6 +49,7 @@ type Request struct {
 	path     string
 	query    []parameter
 	fewQuery [4]parameter // where most queries have room
+	response Response     // of the mapping that matched, unless it is fixed
 	fewLines [4]Field     // where most headers of responses have room
 	form     []parameter
 	cookies  []parameter

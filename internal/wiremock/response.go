@@ -15,8 +15,7 @@ import (
 )
 
 // Response is what a mapping responds, as data for a server to write. Its slices
-// may be shared with other requests: they are not to be changed. The header is good
-// as long as the request is.
+// may be shared with other requests: they are not to be changed.
 type Response struct {
 	Status int
 	Header []Field
@@ -75,20 +74,28 @@ func (r *Response) Wait(settings *Settings, source rand.Source) time.Duration {
 	return fixed + drawn.Sample(source)
 }
 
-// Respond returns the response to a request that the mapping matched. The error
-// is that of reading the body, or ErrTooMuch.
-func (m *Mapping) Respond(r *Request) (Response, error) {
-	response, fixed := m.Fixed()
-	if fixed {
-		return response, nil
+// Respond returns the response to a request that the mapping matched, which is good
+// as long as the request is and not to be changed. The error is that of reading the
+// body, or ErrTooMuch.
+func (m *Mapping) Respond(r *Request) (*Response, error) {
+	if fixed, ok := m.Fixed(); ok {
+		return fixed, nil
 	}
+	return m.render(r)
+}
+
+// render is Respond for a response that is not fixed.
+func (m *Mapping) render(r *Request) (*Response, error) {
+	response := &r.response
+	*response = m.response.fixed
 	r.template = m.url.template
 	r.budget = eval.NewBudget(len(r.Target) + len(r.body.text))
 	body := m.response.body
 	if m.response.file != nil {
 		file, err := m.response.file.open(r)
 		if err != nil {
-			return withoutFile(err.Error()), nil
+			*response = withoutFile(err.Error())
+			return response, nil
 		}
 		response.Body, body = file.data, file.body
 	}
@@ -104,11 +111,11 @@ func (m *Mapping) Respond(r *Request) (Response, error) {
 	if p := m.response.proxy; p != nil {
 		var err error
 		if response.Proxy, err = p.of(r, response.Header); err != nil {
-			return Response{}, fmt.Errorf("mapping '%s': proxyBaseUrl: %w", m.Name(), err)
+			return nil, fmt.Errorf("mapping '%s': proxyBaseUrl: %w", m.Name(), err)
 		}
 	}
 	if r.exceeded() || r.failed != nil {
-		return Response{}, fmt.Errorf("mapping '%s': %w", m.Name(), r.failed)
+		return nil, fmt.Errorf("mapping '%s': %w", m.Name(), r.failed)
 	}
 	return response, nil
 }

@@ -16,7 +16,7 @@ func TestTimingAndFaults(t *testing.T) {
 		{"request":{"url":"/both"},"response":{"fixedDelayMilliseconds":100,"delayDistribution":{"type":"uniform","lower":10,"upper":20}}},
 		{"request":{"url":"/dribble"},"response":{"chunkedDribbleDelay":{"numberOfChunks":5,"totalDuration":1000}}},
 		{"request":{"url":"/fault"},"response":{"fault":"EMPTY_RESPONSE"}}]`)
-	get := func(target string) Response {
+	get := func(target string) *Response {
 		r := newRequest(exchange{Method: "GET", Target: target})
 		m, err := set.Match(r)
 		if err != nil || m == nil {

@@ -181,7 +181,7 @@ func know(mapping *wiremock.Mapping, s *scenario.Scenario) *known {
 		fault: faults[said.Fault],
 		pace:  response.Pace{Chunks: said.Dribble.Chunks, Duration: said.Dribble.Duration},
 	}
-	k.head, k.bodyOnly = messageOf(&said), mapping.HasFixedHeader()
+	k.head, k.bodyOnly = messageOf(said), mapping.HasFixedHeader()
 	if fixed {
 		k.response = k.head
 	}
@@ -205,38 +205,33 @@ type More struct {
 	event   *event // in the journal; nil: there is none
 }
 
-// Decide returns the response of the mapping that matches a request, and whether
-// one does. More is nil if that is all. The error is that of reading the request's
-// body, or wiremock.ErrTooMuch. What is served is in the journal before the client
-// sees it.
-func (s *Stubs) Decide(r *wiremock.Request, from Source) (a response.Response, more *More, found bool, err error) {
+// Decide makes a the response of the mapping that matches a request, and reports
+// whether one does. More is nil if that is all. The error is that of reading the
+// request's body, or wiremock.ErrTooMuch. What is served is in the journal before
+// the client sees it.
+func (s *Stubs) Decide(r *wiremock.Request, from Source, a *response.Response) (more *More, found bool, err error) {
 	t := s.current()
 	mapping, err := t.Match(r)
 	if mapping == nil {
-		return response.Response{}, nil, false, err
+		return nil, false, err
 	}
 	k := t.known[mapping]
 	chance := s.drawsOf(mapping, k)
 	r.Random = chance
 	said, err := mapping.Respond(r)
 	if err != nil {
-		return response.Response{}, nil, false, err
+		return nil, false, err
 	}
-	a = response.Response{
-		Message: k.response,
-		Latency: said.Wait(s.wait(), chance),
-		Fault:   k.fault,
-		Pace:    k.pace,
-		Route:   mapping.Name(),
-	}
+	a.Message, a.Fault, a.Pace, a.Route = k.response, k.fault, k.pace, mapping.Name()
+	a.Latency = said.Wait(s.wait(), chance)
 	switch {
 	case a.Message != nil:
 	case said.NoFile:
-		a.Message = messageOf(&said)
+		a.Message = messageOf(said)
 	case k.bodyOnly:
 		a.Message = k.head.WithContent(response.Bytes(said.Body))
 	default:
-		a.Message = k.with(&said)
+		a.Message = k.with(said)
 	}
 	if said.Proxy != nil || mapping.HasCalls() {
 		more = &More{Proxy: said.Proxy, mapping: mapping, counter: k.counter}
@@ -256,9 +251,9 @@ func (s *Stubs) Decide(r *wiremock.Request, from Source) (a response.Response, m
 	case said.Proxy != nil:
 		more.event = s.journal.add(r, from, mapping, nil, false)
 	default:
-		s.journal.add(r, from, mapping, &a, a.Message == k.response)
+		s.journal.add(r, from, mapping, a, a.Message == k.response)
 	}
-	return a, more, true, nil
+	return more, true, nil
 }
 
 // Proxied counts what another server responded.

@@ -57,7 +57,8 @@ func TestMessagesOfTemplates(t *testing.T) {
 	} {
 		for range 2 {
 			r := &wiremock.Request{Method: "GET", Target: path + "?q=q", Header: make(http.Header)}
-			a, more, found, err := s.Decide(r, nil)
+			var a response.Response
+			more, found, err := s.Decide(r, nil, &a)
 			if err != nil || !found || more != nil || header(a.Message) != want {
 				t.Errorf("%s: got %s, %v, %v, %v, want %s", path, header(a.Message), more, found, err, want)
 			}
@@ -84,7 +85,7 @@ func FuzzAPI(f *testing.F) {
 		s.api = newAPI(s)
 		for _, target := range []string{"/a?b=c", "/none"} {
 			r := &wiremock.Request{Method: "GET", Target: target, Header: make(http.Header)}
-			if _, _, found, err := s.Decide(r, nobody{}); err != nil {
+			if _, found, err := s.Decide(r, nobody{}, new(response.Response)); err != nil {
 				t.Fatal(err)
 			} else if !found {
 				s.Unmatched(r, nobody{})
@@ -128,7 +129,8 @@ func TestManyAddedMappings(t *testing.T) {
 		}
 	}
 	r := &wiremock.Request{Method: "GET", Target: "/4321", Header: make(http.Header)}
-	if a, _, found, err := s.Decide(r, nil); !found || err != nil || a.Route != s.mappings()[4321].Name() {
+	var a response.Response
+	if _, found, err := s.Decide(r, nil, &a); !found || err != nil || a.Route != s.mappings()[4321].Name() {
 		t.Errorf("got %v, %v, %v", a.Route, found, err)
 	}
 	s.size = mostMemory
