@@ -36,13 +36,14 @@ type RabbitMQ struct {
 	server *exec.Cmd
 }
 
-// RunRabbitMQ starts it. It ends with the test, and so does its epmd.
-func RunRabbitMQ(t testing.TB) *RabbitMQ {
+// RunRabbitMQ starts it, with further lines of its configuration. It ends with the
+// test, and so does its epmd.
+func RunRabbitMQ(t testing.TB, lines ...string) *RabbitMQ {
 	t.Helper()
 	b := &RabbitMQ{t: t, dir: t.TempDir(), AMQP: caddytest.Addr(t), Stomp: caddytest.Addr(t)}
 	names, distribution := portOf(caddytest.Addr(t)), portOf(caddytest.Addr(t))
 	b.write("enabled", "[rabbitmq_amqp1_0,rabbitmq_stomp].\n")
-	b.write("rabbitmq.conf", fmt.Sprintf("listeners.tcp.default = %s\nstomp.listeners.tcp.1 = %s\nloopback_users = none\n", b.AMQP, b.Stomp))
+	b.write("rabbitmq.conf", fmt.Sprintf("listeners.tcp.default = %s\nstomp.listeners.tcp.1 = %s\nloopback_users = none\n%s\n", b.AMQP, b.Stomp, strings.Join(lines, "\n")))
 	path := func(name string) string { return filepath.Join(b.dir, name) }
 	b.env = append(os.Environ(),
 		"HOME="+b.dir, "RABBITMQ_NODENAME=test"+names+"@localhost", "RABBITMQ_CONF_ENV_FILE="+path("none"),
