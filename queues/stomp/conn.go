@@ -85,12 +85,21 @@ func open(ctx context.Context, socket net.Conn, hello *frame) (*conn, error) {
 // it wants them.
 func (c *conn) agree(theirs string) {
 	can, wants, _ := strings.Cut(theirs, ",")
-	if ms, err := strconv.Atoi(strings.TrimSpace(can)); err == nil && ms > 0 {
-		c.silence = 3 * max(heartBeat, time.Duration(ms)*time.Millisecond)
+	c.silence = 3 * periodOf(can)
+	c.beat = periodOf(wants)
+}
+
+// longestBeat is how far heart-beats may be apart.
+const longestBeat = 24 * time.Hour
+
+// periodOf returns how far heart-beats are apart, by what a broker says in
+// milliseconds; 0: there are none.
+func periodOf(text string) time.Duration {
+	ms, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || ms <= 0 {
+		return 0
 	}
-	if ms, err := strconv.Atoi(strings.TrimSpace(wants)); err == nil && ms > 0 {
-		c.beat = max(heartBeat, time.Duration(ms)*time.Millisecond)
-	}
+	return max(heartBeat, time.Duration(min(ms, longestBeat.Milliseconds()))*time.Millisecond)
 }
 
 // run does what a goroutine of the connection is for, and ends the connection.
@@ -148,7 +157,7 @@ func (c *conn) read(in *bufio.Reader) error {
 			sub := c.sub
 			c.mu.Unlock()
 			if sub != nil {
-				sub.deliver(sub, deliveryOf(sub.address, f))
+				sub.take(deliveryOf(sub.address, f))
 			}
 		case "RECEIPT":
 			if done := c.take(f.get("receipt-id")); done != nil {

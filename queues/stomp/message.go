@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 
 	"github.com/caddy-rehearsal/rehearsal/queues/internal/broker"
 )
@@ -17,6 +18,9 @@ type subscription struct {
 	conn    *conn
 	address string
 	deliver func(broker.Subscription, *broker.Delivery)
+	inHand  chan struct{} // has one for each request that is in hand
+	paused  chan struct{}
+	pause   sync.Once
 	done    chan struct{}
 	err     error
 }
@@ -25,7 +29,10 @@ const subscriptionID = "0"
 
 // Receive implements broker.Conn. A connection has one source.
 func (c *conn) Receive(ctx context.Context, source broker.Source) (broker.Subscription, error) {
-	s := &subscription{conn: c, address: source.Address, deliver: source.Deliver, done: make(chan struct{})}
+	s := &subscription{
+		conn: c, address: source.Address, deliver: source.Deliver,
+		inHand: make(chan struct{}, source.Credit), paused: make(chan struct{}), done: make(chan struct{}),
+	}
 	c.mu.Lock()
 	c.sub = s
 	c.mu.Unlock()
@@ -46,6 +53,18 @@ func (c *conn) Receive(ctx context.Context, source broker.Source) (broker.Subscr
 	}
 }
 
+// take delivers a request while fewer are in hand than were asked for: not every
+// broker counts. Until then nothing more is read.
+func (s *subscription) take(d *broker.Delivery) {
+	select {
+	case s.inHand <- struct{}{}:
+	case <-s.paused:
+	case <-s.conn.done:
+		return
+	}
+	s.deliver(s, d)
+}
+
 // Settle implements broker.Subscription. That the broker has it is known when the
 // connection has been closed.
 func (s *subscription) Settle(d *broker.Delivery, how broker.Settlement, done func(error)) {
@@ -62,13 +81,17 @@ func (s *subscription) Settle(d *broker.Delivery, how broker.Settlement, done fu
 		f.add("message-id", message.get("message-id"))
 	}
 	s.conn.send(f, nil)
+	select {
+	case <-s.inHand:
+	default: // it came while pausing
+	}
 	done(nil)
 }
 
 // Pause implements broker.Subscription. What is subscribed has to stay so until the
 // last request is settled, or brokers would not know what an ACK is for; what comes
 // meanwhile goes back.
-func (*subscription) Pause() {}
+func (s *subscription) Pause() { s.pause.Do(func() { close(s.paused) }) }
 
 // Close implements broker.Subscription. It takes the connection along: what was
 // unsubscribed from RabbitMQ keeps what is not settled until that is closed.
