@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,17 +80,33 @@ func ParseAddress(text string, ports Ports) (a Address, err error) {
 	return a, nil
 }
 
-// replaced returns a part of a URL with its placeholders replaced, or unescaped if
-// it has none.
+var placeholder = regexp.MustCompile(`\{[^{}]+\}`)
+
+// replaced returns a part of a URL with its placeholders replaced, and what is
+// around them unescaped.
 func replaced(text string) (string, error) {
-	if strings.Contains(text, "{") {
-		return caddy.NewReplacer().ReplaceOrErr(text, true, true)
+	var out strings.Builder
+	for {
+		literal, value, rest := text, "", ""
+		at := placeholder.FindStringIndex(text)
+		if at != nil {
+			var err error
+			if value, err = caddy.NewReplacer().ReplaceOrErr(text[at[0]:at[1]], true, true); err != nil {
+				return "", err
+			}
+			literal, rest = text[:at[0]], text[at[1]:]
+		}
+		plain, err := url.PathUnescape(literal)
+		if err != nil {
+			return "", errors.New("it is not well escaped")
+		}
+		out.WriteString(plain)
+		out.WriteString(value)
+		if at == nil {
+			return out.String(), nil
+		}
+		text = rest
 	}
-	plain, err := url.PathUnescape(text)
-	if err != nil {
-		return "", errors.New("it is not well escaped")
-	}
-	return plain, nil
 }
 
 // Place returns the address without credentials.
