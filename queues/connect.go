@@ -38,9 +38,8 @@ type connection struct{ broker, role string }
 // keepConnected connects again and again until the context ends, and has each
 // connection used until it is lost.
 func keepConnected(ctx context.Context, protocol broker.Protocol, log func() *zap.Logger, name connection, use func(broker.Conn) error) {
-	up := connected.WithLabelValues(name.broker, name.role)
-	up.Set(0)
-	defer connected.DeleteLabelValues(name.broker, name.role)
+	connections.add(name, 1, 0)
+	defer connections.add(name, -1, 0)
 	fields := []zap.Field{zap.String("broker", name.broker), zap.String("place", protocol.Place()), zap.String("connection", name.role)}
 	pause, before, failing := shortestPause, false, false
 	for ctx.Err() == nil {
@@ -50,7 +49,7 @@ func keepConnected(ctx context.Context, protocol broker.Protocol, log func() *za
 				reconnects.WithLabelValues(name.broker).Inc()
 			}
 			before, failing = true, false
-			up.Set(1)
+			connections.add(name, 0, 1)
 			log().Info("connected", fields...)
 			began := time.Now()
 			var lost error
@@ -58,7 +57,7 @@ func keepConnected(ctx context.Context, protocol broker.Protocol, log func() *za
 				lost = panicked
 				conn.Close()
 			}
-			up.Set(0)
+			connections.add(name, 0, -1)
 			if ctx.Err() != nil {
 				return
 			}

@@ -3,7 +3,11 @@
 
 package queues
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // What becomes of requests, in metrics and in Caddy's admin API.
 const (
@@ -49,4 +53,29 @@ var (
 
 func collectors() []prometheus.Collector {
 	return []prometheus.Collector{requestsTotal, redelivered, answerRetries, reconnects, asleep, connected, latencySeconds}
+}
+
+// connections are those that are kept up, by their names in metrics. At a reload two
+// have the same one for a while.
+var connections = names{kept: make(map[connection]int), up: make(map[connection]int)}
+
+type names struct {
+	mu       sync.Mutex
+	kept, up map[connection]int
+}
+
+// add counts connections that are kept up and that are up, and shows whether there is
+// one that is up, as long as any is kept.
+func (n *names) add(name connection, kept, up int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.kept[name] += kept
+	n.up[name] += up
+	if n.kept[name] == 0 {
+		delete(n.kept, name)
+		delete(n.up, name)
+		connected.DeleteLabelValues(name.broker, name.role)
+		return
+	}
+	connected.WithLabelValues(name.broker, name.role).Set(float64(min(1, n.up[name])))
 }
