@@ -179,3 +179,39 @@ func TestClientsBehindTrustedProxies(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusMessages holds that a mapping's words for the status are sent where no
+// http.ResponseWriter stands between: on connections that express takes over, and
+// where a fault is written.
+func TestStatusMessages(t *testing.T) {
+	onCaddysPath(t) // this test says itself where express is
+	stubs := stubFile(t, `{"mappings": [
+		{"request": {"url": "/a"}, "response": {"status": 202, "statusMessage": "Taken in,\r\nX-More: as it is", "body": "a"}},
+		{"request": {"url": "/b"}, "response": {"statusMessage": "Fine", "body": "{{request.url}}", "headers": {"X": "{{request.url}}"}, "transformers": ["response-template"]}},
+		{"request": {"url": "/c"}, "response": {"statusMessage": "OK"}},
+		{"request": {"url": "/d"}, "response": {"statusMessage": "Torn", "fault": "MALFORMED_RESPONSE_CHUNK"}}]}`)
+	addr := caddytest.Addr(t)
+	caddytest.Run(t, site(addr, "simulator {\nexpress\nmappings "+stubs+"\n}"))
+	get := func(path, more string) string {
+		return "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n" + more + "\r\n"
+	}
+	all := transcript(t, addr, false, []string{get("/a", ""), get("/a", ""), get("/b", ""), get("/c", ""), get("/none", ""), get("/a", "Connection: close\r\n")})
+	for i, want := range []string{"202 Taken in,  X-More: as it is", "202 Taken in,  X-More: as it is", "200 Fine", "200 OK", "404 Not Found", "202 Taken in,  X-More: as it is"} {
+		if !strings.HasPrefix(all[i], want+" ") || strings.Contains(all[i], "X-More[") {
+			t.Errorf("request %d: got %s, want %s", i, all[i], want)
+		}
+	}
+	if all := transcript(t, addr, false, []string{get("/a", "Connection: close\r\n")}); !strings.HasPrefix(all[0], "202 Accepted ") {
+		t.Errorf("on a connection that is not taken over: got %s", all[0])
+	}
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	fmt.Fprint(conn, get("/d", ""))
+	if got, _ := bufio.NewReader(conn).ReadString('\n'); got != "HTTP/1.1 200 Torn\r\n" {
+		t.Errorf("with a fault: got %q", got)
+	}
+}

@@ -281,7 +281,7 @@ func TestMappingsRefused(t *testing.T) {
 		{"mappings", "Caddyfile:3"},
 		{"mappings /nowhere/to/be/found", "/nowhere/to/be/found"},
 		{"mappings {env.NO_SUCH_VARIABLE_HERE}", "mapping files"},
-		{"mappings " + stubFile(t, `{"request":{"customMatcher":{"name":"mine"}}}`), "request.customMatcher: not supported"},
+		{"mappings " + stubFile(t, `{"request":{"colour":"red"}}`), "request.colour: not supported"},
 	} {
 		err := caddytest.Validate(site("127.0.0.1:0", "simulator {", tc.lines, "}"))
 		if err == nil || !strings.Contains(err.Error(), tc.want) {

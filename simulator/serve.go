@@ -4,6 +4,7 @@
 package simulator
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -276,7 +277,7 @@ func writeMalformed(out io.Writer, header http.Header, m *response.Message, byte
 	reply.SetHeader(header, m, 1)
 	header.Del("Content-Length")
 	header.Set("Transfer-Encoding", "chunked")
-	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\n", m.Status, http.StatusText(m.Status))
+	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\n", m.Status, cmp.Or(m.Reason, http.StatusText(m.Status)))
 	_ = header.Write(out)
 	_, _ = io.WriteString(out, "\r\n")
 	_, _ = out.Write(bytes)

@@ -25,7 +25,7 @@ func TestUnsupportedMappings(t *testing.T) {
 	for i := range 50 {
 		field := ""
 		if i%10 == 3 {
-			field = `"customMatcher":{"name":"mine"},`
+			field = `"colour":"red",`
 		}
 		content := fmt.Sprintf(`{"name":"stub %d","request":{%s"url":"/%d"},"response":{"status":202}}`, i, field, i)
 		if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%02d.json", i)), []byte(content), 0o600); err != nil {
@@ -35,7 +35,7 @@ func TestUnsupportedMappings(t *testing.T) {
 	for _, strict := range []string{"", "unsupported fail"} {
 		err := caddytest.Validate(site("127.0.0.1:0", "simulator {", "mappings "+root, strict, "}"))
 		for i := 3; i < 50; i += 10 {
-			if want := fmt.Sprintf("%02d.json: mapping 'stub %d': request.customMatcher: not supported", i, i); err == nil || !strings.Contains(err.Error(), want) {
+			if want := fmt.Sprintf("%02d.json: mapping 'stub %d': request.colour: not supported", i, i); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("'%s': want %s in\n%v", strict, want, err)
 			}
 		}
@@ -45,7 +45,7 @@ func TestUnsupportedMappings(t *testing.T) {
 		wantStatus(t, fmt.Sprintf("%s/%d", url, i), map[bool]int{true: 404, false: 202}[i%10 == 3])
 	}
 	for i := 3; i < 50; i += 10 {
-		if want := fmt.Sprintf("%02d.json: mapping 'stub %d': request.customMatcher: not supported", i, i); !strings.Contains(s.Logs(), want) {
+		if want := fmt.Sprintf("%02d.json: mapping 'stub %d': request.colour: not supported", i, i); !strings.Contains(s.Logs(), want) {
 			t.Errorf("%s is not in the log", want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestMappingsProxy(t *testing.T) {
 	_, url := serve(t, "route {", "metrics /metrics", "simulator {", "name "+name, "mappings "+stubFile(t, `[
 		{"name":"there","request":{"urlPathPattern":"/there/.*","bodyPatterns":[{"contains":"a"}]},"response":{"proxyBaseUrl":"`+upstream.URL+`/base","proxyUrlPrefixToRemove":"/there",
 			"additionalProxyRequestHeaders":{"X-New":"new"},"removeProxyRequestHeaders":["x-gone"],"headers":{"X-Added":"mapping"},"fixedDelayMilliseconds":50}},
-		{"name":"from","request":{"urlPath":"/from"},"response":{"proxyBaseUrl":"http://{{request.query.to}}","transformers":["response-template"]}},
+		{"name":"from","request":{"urlPath":"/from"},"response":{"proxyBaseUrl":"http://{{request.query.to}}","additionalProxyRequestHeaders":{"X-New":"{{request.path}}"},"transformers":["response-template"]}},
 		{"name":"dead","request":{"urlPath":"/dead"},"response":{"proxyBaseUrl":"http://127.0.0.1:1"}},
 		{"name":"plain","request":{"urlPath":"/plain"},"response":{"body":"here"}}]`), "mappings_admin", "}", "}")
 	for range 2 { // with express, on a connection that might have been taken over
@@ -127,7 +127,7 @@ func TestMappingsProxy(t *testing.T) {
 			t.Errorf("the delay took %s", took)
 		}
 	}
-	if status, body := get(t, url+"/from?to="+host); status != 203 || body != "GET /from?to="+host+" "+host+"||||" {
+	if status, body := get(t, url+"/from?to="+host); status != 203 || body != "GET /from?to="+host+" "+host+"|/from|||" {
 		t.Errorf("got %d %s", status, body)
 	}
 	wantStatus(t, url+"/from?to=%20", 500)

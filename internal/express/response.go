@@ -4,6 +4,7 @@
 package express
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -125,7 +126,7 @@ func (x *Exchange) head(status int, fields *Fields, length int64) {
 		fields = new(Fields)
 	}
 	c := x.conn
-	out := appendStatus(c.out, status)
+	out := appendStatus(c.out, status, fields.Reason)
 	if !fields.server {
 		out = append(out, c.serverLine...)
 	}
@@ -152,14 +153,14 @@ func (x *Exchange) head(status int, fields *Fields, length int64) {
 	c.out = append(out, "\r\n"...)
 }
 
-func appendStatus(out []byte, status int) []byte {
-	if status == http.StatusOK {
+func appendStatus(out []byte, status int, reason string) []byte {
+	if status == http.StatusOK && reason == "" {
 		return append(out, "HTTP/1.1 200 OK\r\n"...)
 	}
 	out = append(out, "HTTP/1.1 "...)
 	out = strconv.AppendInt(out, int64(status), 10)
 	out = append(out, ' ')
-	if text := http.StatusText(status); text != "" {
+	if text := cmp.Or(reason, http.StatusText(status)); text != "" {
 		out = append(out, text...)
 	} else {
 		out = append(out, "status code "...)
@@ -190,6 +191,10 @@ func appendDate(out []byte, now time.Time) []byte {
 // frames a response is not among them: Content-Length is always added, and
 // Transfer-Encoding and Trailer are left out.
 type Fields struct {
+	// Reason is what stands behind the status, a text without line breaks. Default:
+	// the usual words for the status.
+	Reason string
+
 	lines  []byte
 	server bool // there is a Server field, in place of Caddy's
 	date   bool // and a Date

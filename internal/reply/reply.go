@@ -75,6 +75,7 @@ func encode(m *response.Message) any {
 }
 
 func fill(all *express.Fields, m *response.Message) {
+	all.Reason = m.Reason
 	for _, field := range m.Fields {
 		for _, value := range field.Values {
 			all.Add(field.Name, value)

@@ -53,6 +53,9 @@ func (a *Response) Cut(size int64) int64 {
 // that get it unless it is Single, and never changes.
 type Message struct {
 	Status int
+	// Reason is what stands behind the status in HTTP/1.1; empty: its usual words.
+	// net/http has no way to send it.
+	Reason string
 	// Fields are the header fields, without those of the framing.
 	Fields []Field
 	// Length is the value of Content-Length; empty where there must be none.
@@ -106,7 +109,7 @@ func NewMessage(status int, fields []Field, content Content) *Message {
 
 // WithContent returns a message with the same status and fields and another content.
 func (m *Message) WithContent(content Content) *Message {
-	r := &Message{Status: m.Status, Fields: m.Fields, Lines: m.Lines, head: m}
+	r := &Message{Status: m.Status, Reason: m.Reason, Fields: m.Fields, Lines: m.Lines, head: m}
 	r.take(content)
 	return r
 }
@@ -123,7 +126,7 @@ type single struct {
 // fields that are its own: as many as value returns, by their index.
 func (m *Message) ForOne(status int, body []byte, values int, value func(i int) string) *Message {
 	r := new(single)
-	r.Status, r.Lines, r.Single = status, m.Lines, true
+	r.Status, r.Reason, r.Lines, r.Single = status, m.Reason, m.Lines, true
 	r.Fields = append(r.fields[:0], m.Fields...)
 	lines := r.values[:]
 	if values > len(lines) {

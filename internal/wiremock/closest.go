@@ -23,6 +23,9 @@ func (s *Set) Closest(r *Request) string {
 		if d := s.distance(m, r); closest == nil || d < least {
 			closest, least = m, d
 		}
+		if r.failed != nil { // it costs too much to go on
+			break
+		}
 	}
 	if closest == nil {
 		return out.String()
@@ -54,31 +57,37 @@ type Near struct {
 	Distance float64
 }
 
-// Nearest returns the mappings that are nearest to a request, at most so many.
-func (s *Set) Nearest(r *Request, most int) []Near {
+// Nearest returns the mappings that are nearest to a request, at most so many. The
+// error is that of reading the body, or ErrTooMuch.
+func (s *Set) Nearest(r *Request, most int) ([]Near, error) {
 	r.split()
 	ranks := s.near(r)
 	list := make([]Near, 0, len(ranks))
 	for _, rank := range ranks {
 		d := s.distance(s.mappings[rank], r)
+		if r.failed != nil {
+			return nil, r.failed
+		}
 		list = append(list, Near{s.mappings[rank], d / (d + 1)})
 	}
 	slices.SortStableFunc(list, func(a, b Near) int { return cmp.Compare(a.Distance, b.Distance) })
-	return list[:min(most, len(list))]
+	return list[:min(most, len(list))], nil
 }
 
-// Distance returns how far the mapping is from a request: from 0 to 1.
-func (m *Mapping) Distance(r *Request) float64 {
+// Distance returns how far the mapping is from a request: from 0 to 1. The error is
+// that of reading the body, or ErrTooMuch.
+func (m *Mapping) Distance(r *Request) (float64, error) {
 	r.split()
 	d := m.distance(r)
-	return d / (d + 1)
+	return d / (d + 1), r.failed
 }
 
-// Matches reports whether a request meets the conditions of the mapping, whatever
-// its scenario. One that would cost too much meets none.
-func (m *Mapping) Matches(r *Request) bool {
+// Meets reports whether a request meets the conditions of the mapping, whatever
+// its scenario. The error is that of reading the body, or ErrTooMuch.
+func (m *Mapping) Meets(r *Request) (bool, error) {
 	r.split()
-	return m.matches(r) && r.failed == nil
+	met := m.matches(r)
+	return met && r.failed == nil, r.failed
 }
 
 // distance grows with everything in which a request differs: most with the

@@ -130,22 +130,22 @@ func (f *fields) conditions(field string, values source, list func(*Request) []p
 	if !given {
 		return nil, nil
 	}
-	all, err := parseConditions(f.at(field), data, values)
+	all, err := f.conditionsIn(field, data, values)
 	for i := range all {
 		all[i].list = list
 	}
 	return all, err
 }
 
-func parseConditions(path string, data json.RawMessage, values source) ([]condition, error) {
-	f, err := newFields(path, data)
+func (f *fields) conditionsIn(field string, data json.RawMessage, values source) ([]condition, error) {
+	names, err := f.inside(field, data)
 	if err != nil {
 		return nil, err
 	}
 	var list []condition
-	for _, name := range slices.Sorted(maps.Keys(f.left)) {
-		c := condition{path: f.at(name), name: name, values: values}
-		if err := c.parse(f.left[name]); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(names.left)) {
+		c := condition{path: names.at(name), name: name, values: values}
+		if err := c.parse(names, names.left[name]); err != nil {
 			return nil, err
 		}
 		list = append(list, c)
@@ -153,15 +153,15 @@ func parseConditions(path string, data json.RawMessage, values source) ([]condit
 	return list, nil
 }
 
-func (c *condition) parse(data json.RawMessage) (err error) {
-	f, err := newFields(c.path, data)
+func (c *condition) parse(names *fields, data json.RawMessage) (err error) {
+	f, err := names.inside(c.name, data)
 	if err != nil {
 		return err
 	}
 	for _, field := range []string{"hasExactly", "includes"} {
 		if list, given := f.take(field); given {
 			c.exact = field == "hasExactly"
-			if c.each, err = parsePatterns(f.at(field), list); err != nil {
+			if c.each, err = f.patternsIn(field, list); err != nil {
 				return err
 			}
 			if len(c.each) == 0 {
@@ -170,7 +170,7 @@ func (c *condition) parse(data json.RawMessage) (err error) {
 			return f.done()
 		}
 	}
-	c.one, err = parsePattern(c.path, data)
+	c.one, err = names.patternIn(c.name, data)
 	return err
 }
 
@@ -181,10 +181,10 @@ func (f *fields) peers() ([]condition, error) {
 	for _, peer := range []struct {
 		field string
 		of    func(*Request) string
-		parse func(path string, data json.RawMessage) (pattern, error)
+		parse func(f *fields, name string, data json.RawMessage) (pattern, error)
 	}{
-		{"host", hostOf, parsePattern},
-		{"clientIp", (*Request).Client, parsePattern},
+		{"host", hostOf, (*fields).patternIn},
+		{"clientIp", (*Request).Client, (*fields).patternIn},
 		{"port", portOf, parsePort},
 		{"scheme", func(r *Request) string { return r.Scheme }, parsePlain},
 	} {
@@ -192,7 +192,7 @@ func (f *fields) peers() ([]condition, error) {
 		if !given {
 			continue
 		}
-		one, err := peer.parse(f.at(peer.field), data)
+		one, err := peer.parse(f, peer.field, data)
 		if err != nil {
 			return nil, f.located(peer.field, err)
 		}
@@ -203,12 +203,12 @@ func (f *fields) peers() ([]condition, error) {
 }
 
 // parsePlain reads a text or a number that has to be equal.
-func parsePlain(_ string, data json.RawMessage) (pattern, error) {
+func parsePlain(_ *fields, _ string, data json.RawMessage) (pattern, error) {
 	return parseEqualTo(new(fields), data)
 }
 
 // parsePort reads a number, which may be written as a text.
-func parsePort(_ string, data json.RawMessage) (pattern, error) {
+func parsePort(_ *fields, _ string, data json.RawMessage) (pattern, error) {
 	port, err := strconv.ParseUint(strings.Trim(string(data), `"`), 10, 16)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not the number of a port", data)

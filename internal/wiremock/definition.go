@@ -4,11 +4,9 @@
 package wiremock
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"time"
 
@@ -27,7 +25,6 @@ type definition struct {
 	headers []headerTemplate
 	file    *fileTemplate // of the body; nil: it is none of a name that is rendered
 	proxy   *proxying
-	odd     []error // what its author may not have meant
 }
 
 // headerTemplate renders the value of a field of fixed.Header.
@@ -36,9 +33,9 @@ type headerTemplate struct {
 	value *template.Template
 }
 
-func parseDefinition(data json.RawMessage, from origin) (definition, error) {
+func (f *fields) parseDefinition(data json.RawMessage, from origin) (definition, error) {
 	r := definition{fixed: Response{Status: http.StatusOK}}
-	f, err := newFields("response", data)
+	f, err := f.inside("response", data)
 	if err != nil {
 		return r, err
 	}
@@ -75,8 +72,11 @@ func (r *definition) parseStatus(f *fields) error {
 		return f.errorf("status", "%d is not a status that can end an exchange", r.fixed.Status)
 	}
 	f.take("fromConfiguredStub")
-	var message string // neither net/http nor HTTP/2 has a way to send it
+	var message string
 	_, err := f.into("statusMessage", &message)
+	if message != http.StatusText(r.fixed.Status) {
+		r.fixed.StatusMessage = oneLine(message)
+	}
 	return err
 }
 
@@ -94,10 +94,11 @@ func (f *fields) templating(always bool) (templating, error) {
 		return t, err
 	}
 	for _, name := range transformers {
-		if name != "response-template" {
-			return t, f.errorf("transformers", "'%s' is not supported", name)
+		if name == "response-template" {
+			t.on = true
+			continue
 		}
-		t.on = true
+		f.warnf("transformers", "'%s' is an extension of WireMock's and transforms nothing here", name)
 	}
 	data, given := f.take("transformerParameters")
 	if !given {
@@ -121,92 +122,6 @@ func (t templating) parse(text string) (*template.Template, error) {
 	return template.Parse(text, t.parameters)
 }
 
-func (r *definition) parseBody(f *fields, from origin, t templating) error {
-	given := ""
-	for _, kind := range []string{"body", "jsonBody", "base64Body", "bodyFileName"} {
-		data, ok := f.take(kind)
-		if !ok {
-			continue
-		}
-		if given != "" {
-			r.odd = append(r.odd, f.errorf(kind, "is not looked at, since there is %s", given))
-			continue
-		}
-		given = kind
-		if kind == "bodyFileName" && t.on && template.IsTemplate(string(data)) {
-			if err := r.parseFileName(f, data, from, t); err != nil {
-				return f.located(kind, err)
-			}
-			continue
-		}
-		body, err := readBody(kind, data, from)
-		if kind == "bodyFileName" && errors.Is(err, fs.ErrNotExist) {
-			r.odd = append(r.odd, f.located(kind, err))
-			var name string
-			_ = decode(data, &name) // readBody has done so
-			r.fixed, r.headers = withoutFile(notFound(name)), nil
-			continue
-		}
-		if err != nil {
-			return f.located(kind, err)
-		}
-		r.fixed.Body = body
-		if kind == "base64Body" || kind == "bodyFileName" && t.plainFiles {
-			continue
-		}
-		if r.body, err = t.parse(string(body)); err != nil {
-			return f.located(kind, err)
-		}
-		r.warn(f.at(kind), string(body), r.body, t)
-	}
-	return nil
-}
-
-// warn notes what of a text its author may not have meant: a template that is sent
-// as it is, and names that nothing has.
-func (r *definition) warn(path, text string, compiled *template.Template, t templating) {
-	if compiled == nil {
-		if !t.on && template.IsTemplate(text) {
-			r.odd = append(r.odd, &fieldError{path, errors.New("{{ is sent as it is: response-template is not among the transformers, and templates are not on for all mappings")})
-		}
-		return
-	}
-	for _, name := range compiled.Unknown() {
-		r.odd = append(r.odd, &fieldError{path, fmt.Errorf("nothing is written for {{%s}}, which nothing has", name)})
-	}
-}
-
-// withoutFile returns what a mapping responds whose body file is not there.
-func withoutFile(why string) Response {
-	return Response{
-		Status: http.StatusInternalServerError,
-		Header: []Field{{"Content-Type", "text/plain; charset=utf-8"}},
-		Body:   []byte(why),
-		NoFile: true,
-	}
-}
-
-// notFound returns what clients are told of a body file, in WireMock's words: where
-// it was looked for is not theirs to know.
-func notFound(name string) string { return "Not found in blob store: " + shortened(name) }
-
-func readBody(kind string, data json.RawMessage, from origin) ([]byte, error) {
-	if kind == "jsonBody" {
-		return eval.PlainTexts(compact(data)), nil
-	}
-	var text string
-	if err := decode(data, &text); err != nil {
-		return nil, plain(err)
-	}
-	switch kind {
-	case "base64Body":
-		return base64.StdEncoding.DecodeString(text)
-	case "bodyFileName":
-		return from.readFile(text)
-	}
-	return []byte(text), nil
-}
-
 func (r *definition) parseHeaders(f *fields, t templating) error {
 	data, given := f.take("headers")
 	if !given {
@@ -222,7 +137,7 @@ func (r *definition) parseHeaders(f *fields, t templating) error {
 			return f.errorf("headers."+m.name, "%w", err)
 		}
 		for _, value := range values {
-			if err := r.addHeader(m.name, value, t); err != nil {
+			if err := r.addHeader(f, m.name, value, t); err != nil {
 				return f.errorf("headers."+m.name, "%w", err)
 			}
 		}
@@ -230,7 +145,7 @@ func (r *definition) parseHeaders(f *fields, t templating) error {
 	return nil
 }
 
-func (r *definition) addHeader(name, value string, t templating) error {
+func (r *definition) addHeader(f *fields, name, value string, t templating) error {
 	compiled, err := t.parse(value)
 	switch {
 	case err != nil:
@@ -238,16 +153,15 @@ func (r *definition) addHeader(name, value string, t templating) error {
 	case !httpguts.ValidHeaderFieldName(name):
 		return errors.New("no header field can have this name")
 	case compiled == nil && !httpguts.ValidHeaderFieldValue(value):
-		return errors.New("no header field can have this value")
+		f.warnf("headers."+name, "a line break is sent as a space, and so is what no header field can have")
+		value = oneLine(value)
 	case framing(name):
 		return nil
-	case compiled != nil:
-		r.warn("response.headers."+name, value, compiled, t)
+	}
+	if compiled != nil {
 		r.headers = append(r.headers, headerTemplate{len(r.fixed.Header), compiled})
 	}
-	if compiled == nil {
-		r.warn("response.headers."+name, value, nil, t)
-	}
+	f.warnOf("headers."+name, value, compiled, t)
 	r.fixed.Header = append(r.fixed.Header, Field{http.CanonicalHeaderKey(name), value})
 	return nil
 }
@@ -306,7 +220,7 @@ func (r *definition) parseDribble(f *fields) error {
 	if !given {
 		return nil
 	}
-	d, err := newFields(f.at("chunkedDribbleDelay"), data)
+	d, err := f.inside("chunkedDribbleDelay", data)
 	if err != nil {
 		return err
 	}

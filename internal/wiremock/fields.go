@@ -18,14 +18,29 @@ import (
 type fields struct {
 	path string // where it stands in the mapping: request.headers
 	left map[string]json.RawMessage
+	data json.RawMessage
+	odd  *[]error // what the author of the mapping may not have meant
 }
 
-func newFields(path string, data json.RawMessage) (*fields, error) {
-	f := &fields{path: path}
+// newFields reads a mapping or a file of them.
+func newFields(data json.RawMessage) (*fields, error) { return readFields("", data, new([]error)) }
+
+// inside reads an object that stands within this one.
+func (f *fields) inside(name string, data json.RawMessage) (*fields, error) {
+	return readFields(f.at(name), data, f.odd)
+}
+
+func readFields(path string, data json.RawMessage, odd *[]error) (*fields, error) {
+	f := &fields{path: path, data: data, odd: odd}
 	if err := json.Unmarshal(data, &f.left); err != nil || f.left == nil {
 		return nil, &fieldError{path, errors.New("expected an object")}
 	}
 	return f, nil
+}
+
+// warnf notes what of a field its author may not have meant.
+func (f *fields) warnf(name, format string, args ...any) {
+	*f.odd = append(*f.odd, &fieldError{f.at(name), fmt.Errorf(format, args...)})
 }
 
 // fieldError is what is wrong with which field of a mapping.
@@ -65,11 +80,18 @@ func (f *fields) into(name string, target any) (given bool, err error) {
 // done refuses what nobody took.
 func (f *fields) done() error {
 	for _, name := range slices.Sorted(maps.Keys(f.left)) {
-		if !isVoid(f.left[name]) {
-			return f.errorf(name, "not supported")
-		}
+		return f.errorf(name, "not supported")
 	}
 	return nil
+}
+
+// ignore warns of what nobody took, where WireMock does not look at it either.
+func (f *fields) ignore(since string) {
+	for _, name := range slices.Sorted(maps.Keys(f.left)) {
+		if !isVoid(f.left[name]) {
+			f.warnf(name, "is not looked at, since there is %s", since)
+		}
+	}
 }
 
 func (f *fields) errorf(name, format string, args ...any) error {

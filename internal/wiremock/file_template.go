@@ -46,7 +46,7 @@ func (r *definition) parseFileName(f *fields, data json.RawMessage, from origin,
 	if err != nil {
 		return err
 	}
-	r.warn(f.at("bodyFileName"), text, name, t)
+	f.warnOf("bodyFileName", text, name, t)
 	r.file = &fileTemplate{name: name, from: from, with: t, known: make(map[string]*bodyFile)}
 	return nil
 }

@@ -127,7 +127,7 @@ func parseMatchesJSONPath(f *fields, data json.RawMessage) (pattern, error) {
 		path, err := eval.CompilePath(expression)
 		return &matchesJSONPath{path: path}, err
 	}
-	inner, err := newFields(f.at("matchesJsonPath"), data)
+	inner, err := f.inside("matchesJsonPath", data)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,8 @@ func parseMatchesJSONPath(f *fields, data json.RawMessage) (pattern, error) {
 		return nil, err
 	}
 	then, err := inner.pattern()
-	if err != nil {
-		return nil, err
+	if err == nil && then == nil {
+		err = inner.done()
 	}
-	return &matchesJSONPath{path, then}, inner.done()
+	return &matchesJSONPath{path, then}, err
 }

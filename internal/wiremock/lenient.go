@@ -47,6 +47,13 @@ func decode(data json.RawMessage, target any) error {
 	return err
 }
 
+// strict reads JSON whose objects have no other fields than the target.
+func strict(data json.RawMessage, target any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(target)
+}
+
 // Plain returns JSON without what WireMock's reader takes and JSON does not have:
 // comments, and texts in single quotes. Everything else stays as it is and where it is.
 func Plain(data []byte) []byte {

@@ -203,7 +203,7 @@ func parseFile(data []byte, from origin, faults *faults) []*Mapping {
 			continue
 		}
 		m.identify(i)
-		for _, odd := range m.response.odd {
+		for _, odd := range m.odd {
 			faults.warn(located(m.at(odd)))
 		}
 		mappings = append(mappings, m)
@@ -267,7 +267,7 @@ func splitFile(data []byte) (list []json.RawMessage, isList bool, err error) {
 		list, err = elements("", data)
 		return list, true, err
 	}
-	f, err := newFields("", data)
+	f, err := newFields(data)
 	if err != nil {
 		return nil, false, err
 	}

@@ -138,8 +138,8 @@ func TestUnsupportedIsToldWhole(t *testing.T) {
 	for i := range 50 {
 		content := fmt.Sprintf(`{"name":"stub %d","request":{"url":"/%d"},"response":{"body":"%d"}}`, i, i, i)
 		if i%10 == 3 {
-			content = fmt.Sprintf(`{"mappings":[{"name":"stub %d","request":{"url":"/%d","customMatcher":{"name":"mine"}}}]}`, i, i)
-			wanted = append(wanted, fmt.Sprintf("%02d.json: mappings[0]: mapping 'stub %d': request.customMatcher: not supported", i, i))
+			content = fmt.Sprintf(`{"mappings":[{"name":"stub %d","request":{"url":"/%d","colour":"red"}}]}`, i, i)
+			wanted = append(wanted, fmt.Sprintf("%02d.json: mappings[0]: mapping 'stub %d': request.colour: not supported", i, i))
 		}
 		if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%02d.json", i)), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -27,6 +26,7 @@ type Mapping struct {
 	step     *step // of a scenario; nil: it is in none
 	webhooks []webhook
 	stored   stored
+	odd      []error // what its author may not have meant
 }
 
 // Name identifies the mapping to people: its name, else its id, else its
@@ -55,7 +55,7 @@ const defaultPriority = 5
 
 func parseMapping(data json.RawMessage, from origin) (*Mapping, error) {
 	m := &Mapping{file: from.file, priority: defaultPriority}
-	f, err := newFields("", data)
+	f, err := newFields(data)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +71,7 @@ func parseMapping(data json.RawMessage, from origin) (*Mapping, error) {
 	if err := m.parse(f, from); err != nil {
 		return nil, m.at(err)
 	}
+	m.odd = *f.odd
 	return m, nil
 }
 
@@ -102,11 +103,8 @@ func (m *Mapping) parse(f *fields, from origin) error {
 		data = json.RawMessage("{}")
 	}
 	var err error
-	if m.response, err = parseDefinition(data, from); err != nil {
+	if m.response, err = f.parseDefinition(data, from); err != nil {
 		return err
-	}
-	for _, kind := range m.url.ignored {
-		m.response.odd = append(m.response.odd, &fieldError{"request." + kind, errors.New("is not looked at, since there is " + m.url.kind)})
 	}
 	if m.step, err = f.parseStep(); err != nil {
 		return err
@@ -122,7 +120,7 @@ func (m *Mapping) parseRequest(f *fields) error {
 	if !given {
 		return nil
 	}
-	r, err := newFields("request", data)
+	r, err := f.inside("request", data)
 	if err != nil {
 		return err
 	}
@@ -139,7 +137,7 @@ func (m *Mapping) parseRequest(f *fields) error {
 		return err
 	}
 	if list, given := r.take("bodyPatterns"); given {
-		if m.body, err = parsePatterns("request.bodyPatterns", list); err != nil {
+		if m.body, err = r.patternsIn("bodyPatterns", list); err != nil {
 			return err
 		}
 	}
@@ -179,19 +177,58 @@ func (f *fields) named(u urlMatcher) ([]condition, error) {
 		return nil, err
 	}
 	peers, err := f.peers()
-	return slices.Concat(all, cookies, credentials, peers), err
+	if err != nil {
+		return nil, err
+	}
+	custom, err := f.customMatcher()
+	return slices.Concat(all, cookies, credentials, peers, custom), err
+}
+
+// customMatcher takes the name of a condition in Java. Without it WireMock has no
+// request match.
+func (f *fields) customMatcher() ([]condition, error) {
+	data, given := f.take("customMatcher")
+	if !given {
+		return nil, nil
+	}
+	custom, err := f.inside("customMatcher", data)
+	if err != nil {
+		return nil, err
+	}
+	name := ""
+	if _, err := custom.into("name", &name); err != nil {
+		return nil, err
+	}
+	custom.take("parameters")
+	f.warnf("customMatcher", "'%s' is an extension of WireMock's: no request matches here", name)
+	nowhere := func(*Request, string, visitor) {}
+	return []condition{{path: custom.path, name: name, values: nowhere, one: extension(name)}}, custom.done()
 }
 
 func (f *fields) basicAuth() ([]condition, error) {
-	var login struct{ Username, Password string }
-	given, err := f.into("basicAuth", &login)
-	if err == nil && !given {
-		given, err = f.into("basicAuthCredentials", &login) // as WireMock itself writes it
+	field := "basicAuth"
+	data, given := f.take(field)
+	if !given {
+		field = "basicAuthCredentials" // as WireMock itself writes it
+		if data, given = f.take(field); !given {
+			return nil, nil
+		}
 	}
-	if err != nil || !given {
+	login, err := f.inside(field, data)
+	if err != nil {
 		return nil, err
 	}
-	encoded := base64.StdEncoding.EncodeToString([]byte(login.Username + ":" + login.Password))
+	var name, password string
+	if _, err := login.into("username", &name); err != nil {
+		return nil, err
+	}
+	if _, err := login.into("password", &password); err != nil {
+		return nil, err
+	}
+	if err := login.done(); err != nil {
+		return nil, err
+	}
+	encoded := base64.StdEncoding.EncodeToString([]byte(name + ":" + password))
 	return []condition{{
 		path: f.at("basicAuth"), name: "Authorization", values: headerValues, one: basicAuth(encoded),
 	}}, nil

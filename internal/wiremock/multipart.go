@@ -169,7 +169,7 @@ func (f *fields) multipartPatterns() ([]*multipartPattern, error) {
 	}
 	patterns := make([]*multipartPattern, len(list))
 	for i, element := range list {
-		inner, err := newFields(fmt.Sprintf("%s[%d]", f.at("multipartPatterns"), i), element)
+		inner, err := f.inside(fmt.Sprintf("multipartPatterns[%d]", i), element)
 		if err != nil {
 			return nil, err
 		}
@@ -202,7 +202,7 @@ func (f *fields) multipartPattern() (*multipartPattern, error) {
 		return nil, err
 	}
 	if list, given := f.take("bodyPatterns"); given {
-		if p.body, err = parsePatterns(f.at("bodyPatterns"), list); err != nil {
+		if p.body, err = f.patternsIn("bodyPatterns", list); err != nil {
 			return nil, err
 		}
 	}

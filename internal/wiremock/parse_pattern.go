@@ -8,77 +8,96 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
 )
 
-// parsePattern reads an object like {"contains": "x"}.
-func parsePattern(path string, data json.RawMessage) (pattern, error) {
-	f, err := newFields(path, data)
+// patternIn reads an object like {"contains": "x"}.
+func (f *fields) patternIn(name string, data json.RawMessage) (pattern, error) {
+	inner, err := f.inside(name, data)
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.pattern()
+	p, err := inner.pattern()
 	if err != nil {
 		return nil, err
 	}
 	if p == nil {
-		if err := f.done(); err != nil {
+		if err := inner.done(); err != nil {
 			return nil, err
 		}
-		return nil, &fieldError{path, errors.New("there is no condition in it")}
+		return nil, &fieldError{inner.path, errors.New("there is no condition in it")}
 	}
-	for _, kind := range patternKinds {
-		if data, more := f.left[kind.name]; more && !isVoid(data) {
-			return nil, f.errorf(kind.name, `there is another condition beside it, and WireMock looks at one of them: {"and": [...]} has several`)
-		}
-	}
-	return p, f.done()
+	return p, nil
 }
 
-// pattern takes the one condition that an object has; nil if it has none.
+// pattern takes the condition that an object has; nil if it has none. Of several it
+// takes the first that is written, as WireMock does, and warns of what else is there.
 func (f *fields) pattern() (pattern, error) {
-	for _, kind := range patternKinds {
-		if data, given := f.take(kind.name); given {
-			p, err := kind.parse(f, data)
-			return p, f.located(kind.name, err)
+	kind, err := f.patternKind()
+	if kind == "" || err != nil {
+		return nil, err
+	}
+	data, _ := f.take(kind)
+	p, err := patternKinds[kind](f, data)
+	if err != nil {
+		return nil, f.located(kind, err)
+	}
+	f.ignore(kind)
+	return p, nil
+}
+
+// patternKind returns the field that has the condition; empty if there is none.
+func (f *fields) patternKind() (string, error) {
+	known := func(name string) bool {
+		data, given := f.left[name]
+		return given && patternKinds[name] != nil && !isNull(data)
+	}
+	first, several := "", false
+	for name := range f.left {
+		if known(name) {
+			first, several = name, first != ""
 		}
 	}
-	return nil, nil
+	if !several {
+		return first, nil
+	}
+	members, err := orderedMembers(f.data)
+	i := slices.IndexFunc(members, func(m member) bool { return known(m.name) })
+	if err != nil || i < 0 {
+		return "", err
+	}
+	return members[i].name, nil
 }
 
-// patternKinds is every condition by the field that has it.
-var patternKinds []patternKind
-
-type patternKind struct {
-	name  string
-	parse func(f *fields, data json.RawMessage) (pattern, error)
-}
+// patternKinds are the conditions by the field that has them.
+var patternKinds map[string]func(f *fields, data json.RawMessage) (pattern, error)
 
 // The conditions that contain others refer back to the list.
 func init() {
-	patternKinds = []patternKind{
-		{"equalToJson", parseEqualToJSON},
-		{"matchesJsonPath", parseMatchesJSONPath},
-		{"matchesJsonSchema", parseMatchesJSONSchema},
-		{"equalToXml", parseEqualToXML},
-		{"matchesXPath", parseMatchesXPath},
-		{"matchesPathTemplate", onText(parseMatchesPathTemplate)},
-		{"before", onMoment("before", func(c int) bool { return c < 0 })},
-		{"after", onMoment("after", func(c int) bool { return c > 0 })},
-		{"equalToDateTime", onMoment("equalToDateTime", func(c int) bool { return c == 0 })},
-		{"equalTo", parseEqualTo},
-		{"binaryEqualTo", parseBinaryEqualTo},
-		{"contains", onText(func(text string) (pattern, error) { return contains(text), nil })},
-		{"doesNotContain", onText(func(text string) (pattern, error) { return doesNotContain(text), nil })},
-		{"matches", onText(parseMatches)},
-		{"doesNotMatch", onText(parseDoesNotMatch)},
-		{"absent", parseAbsent},
-		{"anything", func(*fields, json.RawMessage) (pattern, error) { return anything{}, nil }},
-		{"not", parseNot},
-		{"and", parseAnd},
-		{"or", parseOr},
+	patternKinds = map[string]func(f *fields, data json.RawMessage) (pattern, error){
+		"equalToJson":         parseEqualToJSON,
+		"matchesJsonPath":     parseMatchesJSONPath,
+		"matchesJsonSchema":   parseMatchesJSONSchema,
+		"equalToXml":          parseEqualToXML,
+		"matchesXPath":        parseMatchesXPath,
+		"matchesPathTemplate": onText(parseMatchesPathTemplate),
+		"before":              onMoment("before", func(c int) bool { return c < 0 }),
+		"after":               onMoment("after", func(c int) bool { return c > 0 }),
+		"equalToDateTime":     onMoment("equalToDateTime", func(c int) bool { return c == 0 }),
+		"equalTo":             parseEqualTo,
+		"binaryEqualTo":       parseBinaryEqualTo,
+		"contains":            onText(func(text string) (pattern, error) { return contains(text), nil }),
+		"doesNotContain":      onText(func(text string) (pattern, error) { return doesNotContain(text), nil }),
+		"matches":             onText(parseMatches),
+		"doesNotMatch":        onText(parseDoesNotMatch),
+		"absent":              parseAbsent,
+		"anything":            func(*fields, json.RawMessage) (pattern, error) { return anything{}, nil },
+		"not":                 parseNot,
+		"and":                 parseAnd,
+		"or":                  parseOr,
 	}
 }
 
@@ -130,37 +149,37 @@ func parseMatchesPathTemplate(text string) (pattern, error) {
 	return likePath{text, t}, err
 }
 
-func parseAbsent(_ *fields, data json.RawMessage) (pattern, error) {
-	if string(data) == "false" { // which WireMock takes for true
-		return nil, errors.New(`false is not supported: {"not": {"absent": true}} says it`)
+func parseAbsent(f *fields, data json.RawMessage) (pattern, error) {
+	if string(data) == "false" {
+		f.warnf("absent", `false counts as true, as with WireMock: {"not": {"absent": true}} is the opposite`)
 	}
 	return absent{}, nil
 }
 
 func parseNot(f *fields, data json.RawMessage) (pattern, error) {
-	p, err := parsePattern(f.at("not"), data)
+	p, err := f.patternIn("not", data)
 	return not{p}, err
 }
 
 func parseAnd(f *fields, data json.RawMessage) (pattern, error) {
-	list, err := parsePatterns(f.at("and"), data)
+	list, err := f.patternsIn("and", data)
 	return allOf(list), err
 }
 
 func parseOr(f *fields, data json.RawMessage) (pattern, error) {
-	list, err := parsePatterns(f.at("or"), data)
+	list, err := f.patternsIn("or", data)
 	return anyOf(list), err
 }
 
-// parsePatterns reads a list of conditions.
-func parsePatterns(path string, data json.RawMessage) ([]pattern, error) {
-	list, err := elements(path, data)
+// patternsIn reads a list of conditions.
+func (f *fields) patternsIn(name string, data json.RawMessage) ([]pattern, error) {
+	list, err := elements(f.at(name), data)
 	if err != nil {
 		return nil, err
 	}
 	patterns := make([]pattern, len(list))
 	for i, element := range list {
-		if patterns[i], err = parsePattern(fmt.Sprintf("%s[%d]", path, i), element); err != nil {
+		if patterns[i], err = f.patternIn(fmt.Sprintf("%s[%d]", name, i), element); err != nil {
 			return nil, err
 		}
 	}

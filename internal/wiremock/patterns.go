@@ -140,6 +140,12 @@ type anything struct{}
 func (anything) matches(value) bool { return true }
 func (anything) String() string     { return "anything" }
 
+// extension is a condition in Java, by its name.
+type extension string
+
+func (extension) matches(value) bool { return false }
+func (p extension) String() string   { return "the extension '" + string(p) + "'" }
+
 type not struct{ pattern }
 
 func (p not) matches(v value) bool { return !p.pattern.matches(v) }

@@ -6,11 +6,8 @@ package wiremock
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
-
-	"golang.org/x/net/http/httpguts"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/template"
 )
@@ -31,7 +28,7 @@ type proxying struct {
 	base     string
 	template *template.Template // of the base; nil: it is as it is
 	prefix   string             // is cut off the URL
-	set      []Field
+	set      []headerOf
 	remove   []string
 }
 
@@ -49,7 +46,7 @@ func (r *definition) parseProxy(f *fields, t templating) error {
 		return err
 	}
 	if data, given := f.take("additionalProxyRequestHeaders"); given {
-		if p.set, err = proxyFields(data); err != nil {
+		if p.set, err = t.headers(data); err != nil {
 			return f.located("additionalProxyRequestHeaders", err)
 		}
 	}
@@ -66,27 +63,6 @@ func (r *definition) parseProxy(f *fields, t templating) error {
 	}
 	r.proxy = &p
 	return nil
-}
-
-func proxyFields(data []byte) ([]Field, error) {
-	members, err := orderedMembers(data)
-	if err != nil {
-		return nil, err
-	}
-	var list []Field
-	for _, m := range members {
-		values, err := oneOrMore(m.data)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.name, err)
-		}
-		for _, value := range values {
-			if !httpguts.ValidHeaderFieldName(m.name) || !httpguts.ValidHeaderFieldValue(value) {
-				return nil, fmt.Errorf("%s: no header field can be like this", m.name)
-			}
-			list = append(list, Field{http.CanonicalHeaderKey(m.name), value})
-		}
-	}
-	return list, nil
 }
 
 // parseHTTP reads a URL of http or https.
@@ -121,5 +97,5 @@ func (p *proxying) of(r *Request, added []Field) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Proxy{URL: target, Set: p.set, Remove: p.remove, Add: added}, nil
+	return &Proxy{URL: target, Set: fieldsOf(p.set, r), Remove: p.remove, Add: added}, nil
 }

@@ -18,8 +18,11 @@ import (
 // may be shared with other requests: they are not to be changed.
 type Response struct {
 	Status int
-	Header []Field
-	Body   []byte
+	// StatusMessage is what stands behind the status where HTTP/1.1 has words for it;
+	// empty: those of the status.
+	StatusMessage string
+	Header        []Field
+	Body          []byte
 	// FixedDelay and Delay together are the time before the first byte.
 	FixedDelay time.Duration
 	Delay      latency.Latency

@@ -19,7 +19,6 @@ type urlMatcher struct {
 	re       *eval.Regexp // of a pattern
 	template *urlTemplate
 	prefix   string // what every URL that matches begins with
-	ignored  []string
 }
 
 // wholeURL reports whether the query belongs to what is looked at.
@@ -62,7 +61,7 @@ func (f *fields) url() (urlMatcher, error) {
 			continue
 		}
 		if u.kind != "" {
-			u.ignored = append(u.ignored, kind)
+			f.warnf(kind, "is not looked at, since there is %s", u.kind)
 			continue
 		}
 		u.kind, u.text = kind, text
@@ -155,7 +154,7 @@ func (f *fields) pathParameters(u urlMatcher) ([]condition, error) {
 	if u.template == nil {
 		return nil, f.located("pathParameters", errors.New("it needs a urlPathTemplate"))
 	}
-	return parseConditions(f.at("pathParameters"), data, func(r *Request, name string, visit visitor) {
+	return f.conditionsIn("pathParameters", data, func(r *Request, name string, visit visitor) {
 		if part := u.template.parameter(r.path, name); part != "" {
 			visit(part)
 		}

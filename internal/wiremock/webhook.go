@@ -40,24 +40,6 @@ type webhook struct {
 	delay       latency.Latency
 }
 
-// rendered is a text that may be a template.
-type rendered struct {
-	text     string
-	template *template.Template
-}
-
-type headerOf struct {
-	name  string
-	value rendered
-}
-
-func (t rendered) of(r *Request) string {
-	if t.template == nil {
-		return t.text
-	}
-	return string(t.template.Append(nil, model{r}))
-}
-
 // parseWebhooks takes the listeners, and what older versions have for them. What
 // they do is known of one kind only.
 func (f *fields) parseWebhooks() ([]webhook, error) {
@@ -92,16 +74,21 @@ func (f *fields) listeners(field string, data json.RawMessage) ([]webhook, error
 		for _, m := range members {
 			list = append(list, listener{Name: m.name, Parameters: m.data})
 		}
-	} else if err := json.Unmarshal(data, &list); err != nil {
-		return nil, f.errorf(field, "expected a list of listeners")
+	} else if err := strict(data, &list); err != nil {
+		return nil, f.errorf(field, "expected a list of listeners: %w", plain(err))
 	}
 	var hooks []webhook
 	for i, one := range list {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		if one.Name != "webhook" {
-			return nil, f.errorf(at, "'%s' is not supported", one.Name)
+			f.warnf(at, "'%s' is an extension of WireMock's and is not called here", one.Name)
+			continue
 		}
-		hook, err := parseWebhook(f.at(at)+".parameters", one.Parameters)
+		hook, err := f.parseWebhook(at+".parameters", one.Parameters)
+		if _, unknown := errors.AsType[*template.NoHelperError](err); unknown {
+			*f.odd = append(*f.odd, fmt.Errorf("%w: the webhook is not called", err)) // with WireMock every call fails, too
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -112,8 +99,8 @@ func (f *fields) listeners(field string, data json.RawMessage) ([]webhook, error
 	return hooks, nil
 }
 
-func parseWebhook(path string, data json.RawMessage) (hook webhook, err error) {
-	f, err := newFields(path, data)
+func (f *fields) parseWebhook(name string, data json.RawMessage) (hook webhook, err error) {
+	f, err = f.inside(name, data)
 	if err != nil {
 		return hook, err
 	}
@@ -146,35 +133,10 @@ func parseWebhook(path string, data json.RawMessage) (hook webhook, err error) {
 	if _, err := f.into("delay", &hook.delay); err != nil {
 		return hook, err
 	}
-	return hook, f.located("headers", hook.parseHeaders(f, t)) // other fields are parameters of the templates
-}
-
-func (hook *webhook) parseHeaders(f *fields, t templating) error {
-	data, given := f.take("headers")
-	if !given {
-		return nil
+	if data, given := f.take("headers"); given {
+		hook.headers, err = t.headers(data)
 	}
-	members, err := orderedMembers(data)
-	if err != nil {
-		return err
-	}
-	for _, m := range members {
-		values, err := oneOrMore(m.data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
-		}
-		if !httpguts.ValidHeaderFieldName(m.name) {
-			return fmt.Errorf("no header field can have the name '%s'", m.name)
-		}
-		for _, value := range values {
-			compiled, err := t.parse(value)
-			if err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
-			}
-			hook.headers = append(hook.headers, headerOf{http.CanonicalHeaderKey(m.name), rendered{value, compiled}})
-		}
-	}
-	return nil
+	return hook, f.located("headers", err) // other fields are parameters of the templates
 }
 
 // HasCalls reports whether the mapping has anything sent once it has responded.
@@ -202,9 +164,7 @@ func (hook *webhook) call(r *Request, t *urlTemplate) (call Call, err error) {
 		Method: oneLine(hook.method.of(r)),
 		URL:    oneLine(hook.url.of(r)),
 		Body:   []byte(hook.body.of(r)),
-	}
-	for _, h := range hook.headers {
-		call.Header = append(call.Header, Field{h.name, oneLine(h.value.of(r))})
+		Header: fieldsOf(hook.headers, r),
 	}
 	if r.exceeded() || r.failed != nil {
 		err, r.failed = r.failed, nil

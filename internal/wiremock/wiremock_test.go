@@ -168,3 +168,8 @@ func askWireMock(t *testing.T, addr string, e exchange) expectation {
 	}
 	return got
 }
+
+// parsePattern reads a condition that stands alone.
+func parsePattern(path string, data json.RawMessage) (pattern, error) {
+	return (&fields{odd: new([]error)}).patternIn(path, data)
+}

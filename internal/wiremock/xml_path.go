@@ -80,7 +80,7 @@ func parseMatchesXPath(f *fields, data json.RawMessage) (pattern, error) {
 		path, err := eval.CompileXPath(expression, namespaces)
 		return &matchesXPath{path: path}, err
 	}
-	inner, err := newFields(f.at("matchesXPath"), data)
+	inner, err := f.inside("matchesXPath", data)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ func parseMatchesXPath(f *fields, data json.RawMessage) (pattern, error) {
 		return nil, err
 	}
 	then, err := inner.pattern()
-	if err != nil {
-		return nil, err
+	if err == nil && then == nil {
+		err = inner.done()
 	}
-	return &matchesXPath{path, then}, inner.done()
+	return &matchesXPath{path, then}, err
 }

@@ -50,6 +50,9 @@ func CompileDateFormat(pattern string) (*DateFormat, error) {
 			continue
 		}
 		letter, n := rest[0], len(rest)-len(strings.TrimLeft(rest, rest[:1]))
+		if letter == 'L' { // a month that stands alone, which in English is no other word
+			letter = 'M'
+		}
 		write, ok := javaField(letter, n)
 		if !ok {
 			return nil, fmt.Errorf("format '%s': '%s' is not supported", pattern, rest[:n])

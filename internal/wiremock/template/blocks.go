@@ -49,7 +49,7 @@ func (p *parser) block(content, end string) (node, error) {
 		if _, ok := helpers[name]; !ok && len(words) == 1 {
 			return p.section(name, false)
 		}
-		return nil, fmt.Errorf("there is no block '%s'", name)
+		return nil, &NoHelperError{"block", name}
 	}
 }
 

@@ -4,7 +4,9 @@
 package template
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock/eval"
@@ -71,7 +73,22 @@ func optional[T any](c *call, name string, compile func(string) (T, error)) (fun
 	return compiled(c, name, o, compile)
 }
 
+// zoneOffset is a zone of Java's that is a distance from GMT, as in GMT+5:30.
+var zoneOffset = regexp.MustCompile(`\A(?:GMT)?([+-])(\d\d?)(?::?(\d\d))?\z`)
+
+// farthest is how far a zone may be from GMT.
+const farthest = 18 * time.Hour
+
 func loadZone(name string) (*time.Location, error) {
+	if name == "Z" {
+		return time.UTC, nil
+	}
+	if parts := zoneOffset.FindStringSubmatch(name); parts != nil {
+		offset, err := time.ParseDuration(parts[1] + parts[2] + "h" + cmp.Or(parts[3], "0") + "m")
+		if err == nil && offset.Abs() <= farthest {
+			return time.FixedZone("", int(offset/time.Second)), nil
+		}
+	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
 		return nil, fmt.Errorf("timezone '%s' is not known", name)

@@ -33,6 +33,12 @@ type call struct {
 	names   *names
 }
 
+// NoHelperError is the error of a template that calls a helper which is not
+// known, as those of extensions are.
+type NoHelperError struct{ kind, name string }
+
+func (e *NoHelperError) Error() string { return "there is no " + e.kind + " '" + e.name + "'" }
+
 // expression compiles what stands in a tag or in parentheses.
 func (p *parser) expression(content string) (evaluator, error) {
 	if err := p.nested(); err != nil {
@@ -54,7 +60,7 @@ func (p *parser) expression(content string) (evaluator, error) {
 		return c.compile(h)
 	}
 	if len(words) > 1 {
-		return nil, fmt.Errorf("there is no helper '%s'", words[0])
+		return nil, &NoHelperError{"helper", words[0]}
 	}
 	return p.path(words[0])
 }

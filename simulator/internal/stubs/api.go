@@ -277,14 +277,17 @@ func (s *Stubs) criteria(pattern []byte) (*wiremock.Mapping, error) {
 }
 
 // onMetadata reads a condition on the metadata of mappings.
-func (s *Stubs) onMetadata(pattern []byte) (func(*wiremock.Mapping) bool, error) {
+func (s *Stubs) onMetadata(pattern []byte) (func(*wiremock.Mapping) (bool, error), error) {
 	criteria, err := s.criteria(slices.Concat([]byte(`{"bodyPatterns":[`), pattern, []byte("]}")))
 	if err != nil {
 		return nil, err
 	}
-	return func(m *wiremock.Mapping) bool {
+	return func(m *wiremock.Mapping) (bool, error) {
 		metadata := m.Metadata()
-		return metadata != nil && criteria.Matches(&wiremock.Request{
+		if metadata == nil {
+			return false, nil
+		}
+		return criteria.Meets(&wiremock.Request{
 			Target: "/", ReadBody: func() ([]byte, error) { return metadata, nil },
 		})
 	}, nil

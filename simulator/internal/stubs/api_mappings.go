@@ -147,7 +147,7 @@ func (s *Stubs) serveRemoveAll(*inquiry) (any, error) {
 }
 
 func (s *Stubs) serveReset(*inquiry) (any, error) {
-	s.journal.remove(func(*event) bool { return true })
+	s.journal.remove(s.journal.all())
 	return nothing, s.Reset()
 }
 
@@ -172,11 +172,17 @@ func (s *Stubs) serveImport(c *inquiry) (any, error) {
 }
 
 func (s *Stubs) serveFindByMetadata(c *inquiry) (any, error) {
+	list, err := s.withMetadata(c)
+	return listOf(list, len(list)), err
+}
+
+// withMetadata returns the mappings whose metadata meet the condition in the body.
+func (s *Stubs) withMetadata(c *inquiry) ([]*wiremock.Mapping, error) {
 	has, err := s.onMetadata(c.body)
 	if err != nil {
 		return nil, err
 	}
-	return s.listOfThose(has), nil
+	return among(c.search(), s.current().InOrder(), has)
 }
 
 func (s *Stubs) listOfThose(is func(*wiremock.Mapping) bool) listing {
@@ -190,11 +196,15 @@ func (s *Stubs) listOfThose(is func(*wiremock.Mapping) bool) listing {
 }
 
 func (s *Stubs) serveRemoveByMetadata(c *inquiry) (any, error) {
-	has, err := s.onMetadata(c.body)
+	list, err := s.withMetadata(c)
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.drop(has)
+	gone := make(map[*wiremock.Mapping]bool, len(list))
+	for _, m := range list {
+		gone[m] = true
+	}
+	_, err = s.drop(func(m *wiremock.Mapping) bool { return gone[m] })
 	return nothing, err
 }
 

@@ -52,13 +52,13 @@ func (s *Stubs) serveEvent(c *inquiry) (any, error) {
 }
 
 func (s *Stubs) serveForget(*inquiry) (any, error) {
-	s.journal.remove(func(*event) bool { return true })
+	s.journal.remove(s.journal.all())
 	return nothing, nil
 }
 
 func (s *Stubs) serveForgetOne(c *inquiry) (any, error) {
 	id := strings.ToLower(c.PathValue("id"))
-	s.journal.remove(func(e *event) bool { return e.id == id })
+	s.journal.remove(slices.DeleteFunc(s.journal.all(), func(e *event) bool { return e.id != id }))
 	return nothing, nil
 }
 
@@ -69,16 +69,7 @@ func (s *Stubs) matching(c *inquiry) ([]*event, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []*event
-	for _, e := range s.journal.all() {
-		if err := c.Context().Err(); err != nil {
-			return nil, err
-		}
-		if criteria.Matches(e.request()) {
-			list = append(list, e)
-		}
-	}
-	return list, nil
+	return among(c.search(), s.journal.all(), func(e *event) (bool, error) { return criteria.Meets(e.request()) })
 }
 
 func (s *Stubs) serveCount(c *inquiry) (any, error) {
@@ -112,11 +103,11 @@ func (s *Stubs) unmatched() (list []*event) {
 func (s *Stubs) serveUnmatched(*inquiry) (any, error) { return requestsOf(s.unmatched()), nil }
 
 func (s *Stubs) serveForgetMatching(c *inquiry) (any, error) {
-	criteria, err := s.criteria(c.body)
+	list, err := s.matching(c)
 	if err != nil {
 		return nil, err
 	}
-	return s.forgotten(func(e *event) bool { return criteria.Matches(e.request()) }), nil
+	return s.forgotten(list), nil
 }
 
 func (s *Stubs) serveForgetByMetadata(c *inquiry) (any, error) {
@@ -124,11 +115,22 @@ func (s *Stubs) serveForgetByMetadata(c *inquiry) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.forgotten(func(e *event) bool { return e.mapping != nil && has(e.mapping) }), nil
+	list, err := among(c.search(), s.journal.all(), func(e *event) (bool, error) {
+		if e.mapping == nil {
+			return false, nil
+		}
+		return has(e.mapping)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.forgotten(list), nil
 }
 
-func (s *Stubs) forgotten(gone func(*event) bool) listing {
-	return listing{name: "serveEvents", elements: each(s.journal.remove(gone), s.served)}
+// forgotten takes events out of the journal, and lists them.
+func (s *Stubs) forgotten(list []*event) listing {
+	s.journal.remove(list)
+	return listing{name: "serveEvents", elements: each(list, s.served)}
 }
 
 // nearMiss is a request and the mapping, or the conditions, that it nearly met.
@@ -144,30 +146,34 @@ type nearMiss struct {
 func nearMisses(misses iter.Seq[any]) listing { return listing{name: "nearMisses", elements: misses} }
 
 // near returns the near misses of requests.
-func (s *Stubs) near(events ...*event) iter.Seq[any] {
-	return func(yield func(any) bool) {
-		for _, e := range events {
-			for _, near := range s.current().Nearest(e.request(), mostNear) {
-				miss := nearMiss{Request: e.logged(), Stub: near.JSON()}
-				miss.Result.Distance = near.Distance
-				if !yield(miss) {
-					return
-				}
-			}
-		}
+func (s *Stubs) near(c *inquiry, events ...*event) (any, error) {
+	type near struct {
+		*event
+		wiremock.Near
 	}
+	var all []near
+	_, err := among(c.search(), events, func(e *event) (bool, error) {
+		list, err := s.current().Nearest(e.request(), mostNear)
+		for _, one := range list {
+			all = append(all, near{e, one})
+		}
+		return false, err
+	})
+	return nearMisses(each(all, func(one near) any {
+		miss := nearMiss{Request: one.logged(), Stub: one.JSON()}
+		miss.Result.Distance = one.Distance
+		return miss
+	})), err
 }
 
-func (s *Stubs) serveNearUnmatched(*inquiry) (any, error) {
-	return nearMisses(s.near(s.unmatched()...)), nil
-}
+func (s *Stubs) serveNearUnmatched(c *inquiry) (any, error) { return s.near(c, s.unmatched()...) }
 
 func (s *Stubs) serveNearRequest(c *inquiry) (any, error) {
 	var posted loggedRequest
 	if err := c.into(&posted); err != nil {
 		return nil, err
 	}
-	return nearMisses(s.near(posted.event())), nil
+	return s.near(c, posted.event())
 }
 
 func (s *Stubs) serveNearPattern(c *inquiry) (any, error) {
@@ -180,11 +186,13 @@ func (s *Stubs) serveNearPattern(c *inquiry) (any, error) {
 		distance float64
 	}
 	var all []far
-	for _, e := range s.journal.all() {
-		if err := c.Context().Err(); err != nil {
-			return nil, err
-		}
-		all = append(all, far{e, criteria.Distance(e.request())})
+	_, err = among(c.search(), s.journal.all(), func(e *event) (bool, error) {
+		distance, err := criteria.Distance(e.request())
+		all = append(all, far{e, distance})
+		return false, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(all, func(a, b far) int { return cmp.Compare(a.distance, b.distance) })
 	return nearMisses(each(all[:min(mostNear, len(all))], func(one far) any {

@@ -163,19 +163,13 @@ func (j *journal) all() []*event {
 	return list
 }
 
-// remove takes out the events that gone reports, and returns them.
-func (j *journal) remove(gone func(*event) bool) []*event {
+// remove takes events out.
+func (j *journal) remove(gone []*event) {
 	if j == nil {
-		return nil
+		return
 	}
-	var removed []*event
-	for _, e := range j.all() { // matching may take its time, and no request waits for it
-		if gone(e) {
-			removed = append(removed, e)
-		}
-	}
-	is := make(map[*event]bool, len(removed))
-	for _, e := range removed {
+	is := make(map[*event]bool, len(gone))
+	for _, e := range gone {
 		is[e] = true
 	}
 	j.mu.Lock()
@@ -189,7 +183,6 @@ func (j *journal) remove(gone func(*event) bool) []*event {
 		}
 	}
 	j.events = kept
-	return removed
 }
 
 // request returns the request of an event for conditions to look at.

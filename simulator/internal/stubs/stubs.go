@@ -336,5 +336,7 @@ func messageOf(said *wiremock.Response) *response.Message {
 	if place("Content-Type") < 0 {
 		fields = append(fields, response.NewField("Content-Type"))
 	}
-	return response.NewMessage(said.Status, fields, response.Bytes(said.Body))
+	m := response.NewMessage(said.Status, fields, response.Bytes(said.Body))
+	m.Reason = said.StatusMessage
+	return m
 }
