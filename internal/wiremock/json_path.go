@@ -37,18 +37,16 @@ func (p *matchesJSONPath) matches(v value) bool {
 	if !isJSON {
 		return p.isAbsent(v)
 	}
-	if _, whole := p.then.(*equalToJSON); !whole {
+	if _, whole := p.then.(*equalToJSON); !whole && p.path.IsList() {
 		met, none := false, true
-		isList, outcome := p.path.Visit(data, v.budget, func(place any) bool {
+		outcome := p.path.Visit(data, v.budget, func(place any) bool {
 			none = false
 			met = p.then == nil || p.then.matches(v.elementValue(place))
 			return !met // the first place is enough
 		})
-		if isList {
-			return outcome != eval.Failed && (met || none && p.isAbsent(v))
-		}
+		return outcome != eval.Failed && (met || none && p.isAbsent(v))
 	}
-	found, outcome := p.path.Get(data, v.budget)
+	found, outcome := v.at(p.path, data)
 	switch {
 	case outcome == eval.Failed:
 		return false
@@ -58,6 +56,20 @@ func (p *matchesJSONPath) matches(v value) bool {
 		return isThere(found)
 	}
 	return p.thenMatches(v, found)
+}
+
+// at returns what a path leads to. Of a body that many mappings look at, a place is
+// looked for once as long as they ask for the same one.
+func (v value) at(path *eval.Path, data any) (any, eval.Outcome) {
+	d := v.body
+	if d == nil {
+		return path.Get(data, v.budget)
+	}
+	if text := path.String(); d.place != text || text == "" {
+		d.place = text
+		d.found, d.outcome = path.Get(data, v.budget)
+	}
+	return d.found, d.outcome
 }
 
 // isAbsent reports whether the condition is that there is nothing.

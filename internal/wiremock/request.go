@@ -223,6 +223,9 @@ type document struct {
 	checked bool
 	valid   bool
 	xml     *xmlBody // nil: it was not looked for
+	place   string   // the path in the JSON that was followed last, and what it led to
+	found   any
+	outcome eval.Outcome
 }
 
 // isValid reports whether the text is JSON, without parsing it.

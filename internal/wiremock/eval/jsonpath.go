@@ -135,23 +135,22 @@ func (p *Path) exists(from any, e *environment) bool {
 	return !w.missing && !e.failed && (found || !p.definite)
 }
 
-// Visit calls visit with each place that the path leads to until that returns
-// false. It reports false if the path leads to a single value instead of a
-// list: then nothing is visited.
-func (p *Path) Visit(document any, b *Budget, visit func(place any) bool) (isList bool, outcome Outcome) {
-	if p.definite || p.function != nil {
-		return false, Nothing
-	}
+// IsList reports whether the path leads to a list of places instead of a value.
+func (p *Path) IsList() bool { return !p.definite && p.function == nil }
+
+// Visit calls visit with each place that a path to a list leads to until that returns
+// false.
+func (p *Path) Visit(document any, b *Budget, visit func(place any) bool) Outcome {
 	e := &environment{root: document, budget: b, nulls: p.nulls}
 	w := walker{environment: e, visit: visit}
 	w.walk(p.steps, document, true)
 	switch {
 	case e.failed:
-		return true, Failed
+		return Failed
 	case w.missing:
-		return true, Nothing
+		return Nothing
 	}
-	return true, Found
+	return Found
 }
 
 // IsDefinite reports whether the path leads to one place at most.
