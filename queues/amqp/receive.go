@@ -122,10 +122,11 @@ func (s *subscription) receive(ctx context.Context, source broker.Source) (err e
 // release returns a request to the broker that came while pausing. As it gets no credit for
 // that, the broker stops when what it had is used up.
 func (s *subscription) release(ctx context.Context, m *amqp.Message) error {
-	ctx, cancel := context.WithTimeout(ctx, settlingTime)
-	defer cancel()
 	return s.receiver.ReleaseMessage(ctx, m)
 }
+
+// draining is how long a broker may take to use up its credit.
+const draining = 30 * time.Second
 
 // Pause implements broker.Subscription.
 func (s *subscription) Pause() {
@@ -133,7 +134,7 @@ func (s *subscription) Pause() {
 		return
 	}
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), settlingTime)
+		ctx, cancel := context.WithTimeout(context.Background(), draining)
 		defer cancel()
 		_ = broker.Guarded(func() { _ = s.receiver.DrainCredit(ctx, nil) }) // what comes nevertheless goes back
 	}()

@@ -11,9 +11,6 @@ import (
 )
 
 const (
-	// settlingTime is how long it may take to write what became of a request.
-	settlingTime = 30 * time.Second
-
 	// creditPause is how long credit waits for more of it. Brokers look at their queue
 	// for each flow, which takes RabbitMQ as long as a message does.
 	creditPause = 5 * time.Millisecond
@@ -108,9 +105,9 @@ func (s *subscription) issue(owed *int) {
 	*owed = 0
 }
 
+// settleOne sends what became of a request. The connection bounds how long it takes to
+// write that, and is lost then.
 func (s *subscription) settleOne(ctx context.Context, next settling) error {
-	ctx, cancel := context.WithTimeout(ctx, settlingTime)
-	defer cancel()
 	if next.how == broker.Reject {
 		return s.receiver.RejectMessage(ctx, next.message, nil)
 	}
