@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
@@ -21,32 +22,17 @@ import (
 // no memory for that.
 func constant(t *testing.T) send.Target {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
-	go func() {
+	target, err := send.ParseTarget(peertest.Serve(t, func(conn *net.TCPConn) {
+		buf, response := make([]byte, 4096), []byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 		for {
-			conn, err := ln.Accept()
-			if err != nil {
+			if _, err := conn.Read(buf); err != nil { // a request is one write
 				return
 			}
-			go func() {
-				defer conn.Close()
-				buf, response := make([]byte, 4096), []byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-				for {
-					if _, err := conn.Read(buf); err != nil { // a request is one write
-						return
-					}
-					if _, err := conn.Write(response); err != nil {
-						return
-					}
-				}
-			}()
+			if _, err := conn.Write(response); err != nil {
+				return
+			}
 		}
-	}()
-	target, err := send.ParseTarget(ln.Addr().String())
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

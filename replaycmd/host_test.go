@@ -12,40 +12,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
 // What was recorded in a proxy's form names its server in the target, before
 // which a Host field means nothing (RFC 9112, section 3.2.2).
 func TestHostOfRequestsInAProxysForm(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
 	got := make(chan string, 1)
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
-				got <- r.RequestURI + " of " + r.Host
-				io.WriteString(conn, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
-			}
-			conn.Close()
+	addr := peertest.Serve(t, func(conn *net.TCPConn) {
+		if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+			got <- r.RequestURI + " of " + r.Host
+			io.WriteString(conn, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
 		}
-	}()
+	})
 	path := writeRequests(t, "a.fbf", []*recording.Request{{
 		Method: []byte("GET"), URI: []byte("http://shop.test/a?b"), Host: []byte("shop.test"), Headers: []byte("Host: shop.test\r\n"), TimeNS: origin,
 	}})
 	for host, want := range map[string]string{
 		"preserve":   "http://shop.test/a?b of shop.test",
-		"target":     "/a?b of " + ln.Addr().String(),
+		"target":     "/a?b of " + addr,
 		"stage.test": "/a?b of stage.test",
 	} {
-		if o := replay(t, "--to", "http://"+ln.Addr().String(), "--host", host, path); o.status != 0 {
+		if o := replay(t, "--to", "http://"+addr, "--host", host, path); o.status != 0 {
 			t.Fatalf("status %d: %s", o.status, o.stderr)
 		}
 		select {

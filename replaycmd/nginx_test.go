@@ -11,12 +11,13 @@ import (
 	"testing"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
 // runNginx starts nginx with a server, and waits until that is at its address.
 func runNginx(t *testing.T, addr, server string) {
 	t.Helper()
-	caddytest.Nginx(t, "worker_rlimit_nofile 4096;\nevents {\nworker_connections 1024;\n}\nhttp {\naccess_log off;\n"+server+"}\n", addr)
+	peertest.Nginx(t, "worker_rlimit_nofile 4096;\nevents {\nworker_connections 1024;\n}\nhttp {\naccess_log off;\n"+server+"}\n", addr)
 }
 
 // A call of gRPC keeps its trailers through nginx.

@@ -16,7 +16,6 @@ import (
 	"io"
 	"log"
 	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,6 +25,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 )
@@ -113,12 +113,7 @@ func TestASlowTargetBlamesNoOther(t *testing.T) {
 
 func TestRatesCountAnswers(t *testing.T) {
 	path := write(t, "a.fbf", 100, 0)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln.Close()
-	o := replay(t, "--to", "a="+ln.Addr().String(), "--fail", "rate>=100/s", path)
+	o := replay(t, "--to", "a="+peertest.Addr(t), "--fail", "rate>=100/s", path)
 	if o.status != exitFailed || !strings.Contains(o.stdout, "FAILED a: rate>=100/s is 0.0/s\n") || strings.Contains(o.stderr, "does not hold") {
 		t.Errorf("status %d\n%s%s", o.status, o.stdout, o.stderr)
 	}
@@ -342,12 +337,7 @@ func TestExitStatuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := damagedAtOnce(t)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusing := ln.Addr().String()
-	ln.Close()
+	refusing := peertest.Addr(t)
 	good := serve(t, nil)
 	hanging := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	for name, tc := range map[string]struct {

@@ -4,12 +4,9 @@
 package teehandler
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,6 +14,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
 // serve responds to every request on every connection with the same bytes, and
@@ -30,29 +28,11 @@ func serve(t *testing.T, answer string) (addr string, conns *atomic.Int64) {
 }
 
 func serveListener(t *testing.T, ln net.Listener, answer string) (conns *atomic.Int64) {
-	t.Cleanup(func() { ln.Close() })
 	conns = new(atomic.Int64)
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			conns.Add(1)
-			go func() {
-				defer conn.Close()
-				br := bufio.NewReader(conn)
-				for {
-					r, err := http.ReadRequest(br)
-					if err != nil {
-						return
-					}
-					_, _ = io.Copy(io.Discard, r.Body)
-					_, _ = io.WriteString(conn, answer)
-				}
-			}()
-		}
-	}()
+	peertest.ServeOn(t, ln, func(conn *net.TCPConn) {
+		conns.Add(1)
+		peertest.Responding(answer)(conn)
+	})
 	return conns
 }
 
@@ -73,12 +53,7 @@ func soon() time.Time { return time.Now().Add(patience) }
 var pageRequest = http1.Request{Head: []byte("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")}
 
 func TestRefusalStandsForAMoment(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln.Close()
-	c := newPool(t, ln.Addr().String())
+	c := newPool(t, peertest.Addr(t))
 	_, first := c.fetch()
 	c.refusal.Load().until = soon()
 	if _, second := c.fetch(); first == nil || second != first {

@@ -17,30 +17,16 @@ import (
 	"testing"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
 // rawUpstream responds to every request and keeps the bytes of each header.
 func rawUpstream(t testing.TB) (addr string, heads chan string) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
 	heads = make(chan string, 100)
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go answerRaw(conn, heads)
-		}
-	}()
-	return ln.Addr().String(), heads
+	return peertest.Serve(t, func(conn *net.TCPConn) { answerRaw(conn, heads) }), heads
 }
 
 func answerRaw(conn net.Conn, heads chan string) {
-	defer conn.Close()
 	var head strings.Builder
 	one := make([]byte, 1)
 	for {

@@ -20,37 +20,16 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
 // behave starts a server that does the same with every connection.
 func behave(t testing.TB, with func(net.Conn)) (addr string) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mu sync.Mutex
-	var conns []net.Conn
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			conns = append(conns, conn)
-			mu.Unlock()
-			go with(conn)
-		}
-	}()
-	t.Cleanup(func() {
-		ln.Close()
-		mu.Lock()
-		defer mu.Unlock()
-		for _, conn := range conns {
-			conn.Close()
-		}
+	return peertest.Serve(t, func(conn *net.TCPConn) {
+		with(conn)
+		<-t.Context().Done() // what it has not closed stays open
 	})
-	return ln.Addr().String()
 }
 
 // answering reads a request and answers it by hand.

@@ -20,6 +20,7 @@ import (
 
 	_ "github.com/caddy-rehearsal/rehearsal"
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
@@ -53,7 +54,7 @@ func TestExample(t *testing.T) {
 	}
 	config := strings.ReplaceAll(addresses(text, ports), "record recordings", "record "+dir)
 	caddytest.Run(t, config)
-	caddytest.Nginx(t, addresses(read(t, "nginx.conf"), ports), ports["8000"])
+	peertest.Nginx(t, addresses(read(t, "nginx.conf"), ports), ports["8000"])
 
 	for _, port := range []string{"8080", "8000"} {
 		request, err := http.NewRequest("POST", "http://"+ports[port]+"/orders?currency=EUR", strings.NewReader("{\"sku\": \"teapot\"}"))

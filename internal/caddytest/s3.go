@@ -74,8 +74,8 @@ func inFrontOf(t testing.TB, store http.Handler, objects func() (map[string][]by
 	return s
 }
 
-// SetS3Credentials has the environment of the test be one in which S3's users have
-// their credentials, and nothing else of this machine's is found.
+// SetS3Credentials sets the variables of the environment in which S3's users
+// have their credentials, and hides all others of this machine.
 func SetS3Credentials(t testing.TB) {
 	t.Helper()
 	for name, value := range map[string]string{
@@ -95,7 +95,8 @@ func (s *S3) URL(path string) string {
 // Fault answers a request in place of the store, which it may ask.
 type Fault func(w http.ResponseWriter, r *http.Request, store http.Handler)
 
-// Misbehave has a fault answer all requests; nil has the store behave again.
+// Misbehave makes a fault answer all requests; nil makes the store behave
+// again.
 func (s *S3) Misbehave(fault Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
 // RunVersitygw starts versitygw, an S3 server whose buckets are folders, behind a
@@ -28,29 +29,9 @@ func RunVersitygw(t testing.TB) *S3 {
 		t.Fatal(err)
 	}
 	addr := Addr(t)
-	var output strings.Builder
 	gateway := exec.Command("versitygw", "--port", addr, "posix", "--sidecar", t.TempDir(), root)
 	gateway.Env = append(os.Environ(), "ROOT_ACCESS_KEY_ID="+s3Key, "ROOT_SECRET_ACCESS_KEY="+S3Secret)
-	gateway.Stdout, gateway.Stderr = &output, &output
-	if err := gateway.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = gateway.Process.Kill()
-		_ = gateway.Wait() // which is about the kill
-		if t.Failed() {
-			t.Logf("versitygw: %.4000s", output.String())
-		}
-	})
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if resp, err := http.Get("http://" + addr + "/"); err == nil {
-			resp.Body.Close()
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("versitygw does not answer")
-		}
-	}
+	peertest.Start(t, gateway, addr)
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr}) // which leaves the signed Host
 	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
 	s := inFrontOf(t, proxy, func() (map[string][]byte, error) { return inFolder(bucket) })

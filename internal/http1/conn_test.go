@@ -16,54 +16,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
-// odd serves every connection with a function, on a bare listener.
+// odd returns what dials a server that serves every connection with a function.
 func odd(t testing.TB, serve func(conn *net.TCPConn)) *Dialer {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				serve(conn.(*net.TCPConn))
-			}()
-		}
-	}()
-	return &Dialer{Network: "tcp", Address: ln.Addr().String()}
-}
-
-// readRequest reads one request to its end.
-func readRequest(r *bufio.Reader) bool {
-	request, err := http.ReadRequest(r)
-	if err != nil {
-		return false
-	}
-	_, err = io.Copy(io.Discard, request.Body)
-	return err == nil
-}
-
-// responding responds to every request on a connection with the same bytes.
-func responding(response string) func(*net.TCPConn) {
-	return func(conn *net.TCPConn) {
-		for r := bufio.NewReader(conn); readRequest(r); {
-			io.WriteString(conn, response)
-		}
-	}
+	return &Dialer{Network: "tcp", Address: peertest.Serve(t, serve)}
 }
 
 // closing responds to one request and ends the connection.
 func closing(response string) func(*net.TCPConn) {
 	return func(conn *net.TCPConn) {
-		if readRequest(bufio.NewReader(conn)) {
+		if peertest.ReadRequest(bufio.NewReader(conn)) {
 			io.WriteString(conn, response)
 		}
 	}
@@ -155,7 +121,7 @@ func TestResponsesOfOddServers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn := mustDial(t, odd(t, responding(tc.response)))
+			conn := mustDial(t, odd(t, peertest.Responding(tc.response)))
 			for range 3 {
 				got, err := conn.Exchange(tc.request, soon(), nil)
 				if err != nil {
@@ -203,7 +169,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 		serve func(*net.TCPConn)
 	}{
 		{"ends before the response", Closed, closing("")},
-		{"resets before the response", Reset, func(conn *net.TCPConn) { readRequest(bufio.NewReader(conn)); reset(conn) }},
+		{"resets before the response", Reset, func(conn *net.TCPConn) { peertest.ReadRequest(bufio.NewReader(conn)); reset(conn) }},
 		{"ends at once", Closed, func(conn *net.TCPConn) { conn.CloseWrite(); io.Copy(io.Discard, conn) }},
 		{"ends in the status line", CutOff, closing("HTTP/1.1 20")},
 		{"ends in the fields", CutOff, closing("HTTP/1.1 200 OK\r\nContent-Le")},
@@ -213,7 +179,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 		{"ends in the trailers", CutOff, closing("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-A: b\r\n")},
 		{"ends after an interim response", CutOff, closing("HTTP/1.1 103 Early Hints\r\n\r\n")},
 		{"resets in the body", CutOff, func(conn *net.TCPConn) {
-			readRequest(bufio.NewReader(conn))
+			peertest.ReadRequest(bufio.NewReader(conn))
 			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789")
 			time.Sleep(20 * time.Millisecond) // else the reset may overtake the bytes
 			reset(conn)
@@ -238,17 +204,17 @@ func TestFailuresAreToldApart(t *testing.T) {
 		{"has endless trailers", Malformed, closing("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + strings.Repeat("X: y\r\n", 20_000))},
 		{"has endless interim responses", Malformed, closing(strings.Repeat("HTTP/1.1 102 W\r\n\r\n", 200))},
 		{"goes on with noise", Malformed, func(conn *net.TCPConn) {
-			readRequest(bufio.NewReader(conn))
+			peertest.ReadRequest(bufio.NewReader(conn))
 			io.WriteString(conn, "\x15\x03\x01\x00\x02")
 			io.Copy(io.Discard, conn)
 		}},
 		{"goes on after line feeds", Malformed, func(conn *net.TCPConn) {
-			readRequest(bufio.NewReader(conn))
+			peertest.ReadRequest(bufio.NewReader(conn))
 			io.WriteString(conn, "HTTP/1.1 200 OK\nContent-Length: x\n\n")
 			io.Copy(io.Discard, conn)
 		}},
 		{"has an endless head", Malformed, func(conn *net.TCPConn) {
-			readRequest(bufio.NewReader(conn))
+			peertest.ReadRequest(bufio.NewReader(conn))
 			io.WriteString(conn, "HTTP/1.1 200 OK\r\n")
 			for i := range 4 << 10 {
 				if _, err := fmt.Fprintf(conn, "X-%d: %s\r\n", i, strings.Repeat("x", 1000)); err != nil {
@@ -257,7 +223,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 			}
 		}},
 		{"has an endless body", Timeout, func(conn *net.TCPConn) {
-			readRequest(bufio.NewReader(conn))
+			peertest.ReadRequest(bufio.NewReader(conn))
 			io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
 			for {
 				if _, err := conn.Write(make([]byte, 64<<10)); err != nil {
@@ -357,12 +323,7 @@ func TestFailuresOfSending(t *testing.T) {
 }
 
 func TestDialFailures(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free := ln.Addr().String()
-	ln.Close()
+	free := peertest.Addr(t)
 	plain := odd(t, func(conn *net.TCPConn) { io.WriteString(conn, "no TLS here\r\n") })
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	defer untrusted.Close()
@@ -440,7 +401,7 @@ func TestStaleConnections(t *testing.T) {
 func TestAbortEndsAnExchange(t *testing.T) {
 	arrived := make(chan struct{})
 	conn := mustDial(t, odd(t, func(c *net.TCPConn) {
-		readRequest(bufio.NewReader(c))
+		peertest.ReadRequest(bufio.NewReader(c))
 		close(arrived)
 		io.Copy(io.Discard, c)
 	}))
@@ -494,7 +455,7 @@ func TestMoreBehindALargeHead(t *testing.T) {
 		response := begin + strings.Repeat("x", maxHead-len(begin)-len(end)) + end
 		go func() {
 			defer server.Close()
-			if readRequest(bufio.NewReader(server)) {
+			if peertest.ReadRequest(bufio.NewReader(server)) {
 				last := len(response) - 1000
 				io.WriteString(server, response[:last])
 				io.WriteString(server, response[last:]+behind)

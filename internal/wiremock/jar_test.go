@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/wiremocktest"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
 var update = flag.Bool("update", false, "take the answers of the real WireMock for the expected ones")
@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "take the answers of the real WireMock f
 // TestTablesAgainstTheJar holds that the expected answers of the tables are those
 // of a real WireMock, which needs java and npm. With -update they are written anew.
 func TestTablesAgainstTheJar(t *testing.T) {
-	addr := wiremocktest.Start(t, "testdata/jar", "--disable-gzip", "--disable-request-logging")
+	addr := peertest.WireMock(t, "testdata/jar", "--disable-gzip", "--disable-request-logging")
 	for name, rowsOf := range tables {
 		t.Run(name, func(t *testing.T) {
 			var got []answers

@@ -12,17 +12,15 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/objects"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
 // The emulator's one account, whose key everybody knows.
@@ -35,40 +33,13 @@ const (
 // the URL of that.
 func azurite(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--prefix", folder, "azurite@3.37.0").CombinedOutput(); err != nil {
-		t.Fatalf("installing azurite: %v\n%s", err, out)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	addr := peertest.Addr(t)
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := ln.Addr().String()
-	_, port, _ := net.SplitHostPort(addr)
-	ln.Close()
-	var output strings.Builder
-	emulator := exec.Command(filepath.Join(folder, "node_modules", ".bin", "azurite-blob"),
-		"--blobHost", "127.0.0.1", "--blobPort", port, "--location", t.TempDir(), "--skipApiVersionCheck", "--disableTelemetry", "--silent")
-	emulator.Stdout, emulator.Stderr = &output, &output
-	if err := emulator.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = emulator.Process.Kill()
-		_ = emulator.Wait() // which is about the kill
-		if t.Failed() {
-			t.Logf("azurite: %.4000s", output.String())
-		}
-	})
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if resp, err := http.Get("http://" + addr + "/"); err == nil {
-			resp.Body.Close()
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("azurite does not answer: %s", output.String())
-		}
-	}
+	peertest.Start(t, exec.Command(filepath.Join(peertest.NPM(t, "azurite@3.37.0"), "node_modules/.bin/azurite-blob"),
+		"--blobHost", host, "--blobPort", port, "--location", t.TempDir(), "--skipApiVersionCheck", "--disableTelemetry", "--silent"), addr)
 	t.Setenv("AZURE_STORAGE_ACCOUNT", account)
 	t.Setenv("AZURE_STORAGE_KEY", key)
 	credential, err := azblob.NewSharedKeyCredential(account, key)

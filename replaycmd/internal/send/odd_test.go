@@ -14,53 +14,23 @@ import (
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/http1"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
-// nasty serves every connection with a function, on a bare listener.
+// nasty returns a target that serves every connection with a function, to which it
+// gives the connection's number.
 func nasty(t *testing.T, serve func(conn *net.TCPConn, number int64)) Target {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
 	var number atomic.Int64
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				serve(conn.(*net.TCPConn), number.Add(1))
-			}()
-		}
-	}()
-	target, err := ParseTarget(ln.Addr().String())
+	target, err := ParseTarget(peertest.Serve(t, func(conn *net.TCPConn) { serve(conn, number.Add(1)) }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return target
 }
 
-// readRequest reads one request to its end.
-func readRequest(r *bufio.Reader) bool {
-	request, err := http.ReadRequest(r)
-	if err != nil {
-		return false
-	}
-	_, err = io.Copy(io.Discard, request.Body)
-	return err == nil
-}
-
 func TestConnectionFailures(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free := ln.Addr().String()
-	ln.Close()
+	free := peertest.Addr(t)
 	plain := nasty(t, func(conn *net.TCPConn, _ int64) { io.WriteString(conn, "no TLS here\r\n") })
 	for text, want := range map[string]http1.Kind{
 		free:                          http1.Refused,
@@ -114,11 +84,7 @@ func TestResponsesOfOddServers(t *testing.T) {
 		"switches protocols":      {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", http1.Malformed, 3},
 		"two lengths":             {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", http1.Malformed, 3},
 	} {
-		target := nasty(t, func(conn *net.TCPConn, _ int64) {
-			for r := bufio.NewReader(conn); readRequest(r); {
-				io.WriteString(conn, tc.response)
-			}
-		})
+		target := nasty(t, func(conn *net.TCPConn, _ int64) { peertest.Responding(tc.response)(conn) })
 		client := newClient(t, target, Options{})
 		for range 3 {
 			resp, err := client.Send(message(t, record("POST", "/", "", "Host: a")), time.Now())
@@ -139,7 +105,7 @@ func TestOnlyIdempotentRequestsAreSentTwice(t *testing.T) {
 		var requests atomic.Int64
 		target := nasty(t, func(conn *net.TCPConn, number int64) {
 			r := bufio.NewReader(conn)
-			for n := 0; readRequest(r); n++ {
+			for n := 0; peertest.ReadRequest(r); n++ {
 				requests.Add(1)
 				if number == 1 && n == 1 {
 					return
@@ -166,7 +132,7 @@ func TestAConnectionThatHasJustEndedIsReplaced(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
 		var requests atomic.Int64
 		target := nasty(t, func(conn *net.TCPConn, _ int64) {
-			if readRequest(bufio.NewReader(conn)) {
+			if peertest.ReadRequest(bufio.NewReader(conn)) {
 				requests.Add(1)
 				io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 			}

@@ -1,16 +1,14 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package caddytest
+package peertest
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Nginx runs nginx in the foreground until the test ends, with a configuration
@@ -27,27 +25,5 @@ func Nginx(t testing.TB, config, addr string) {
 	if err := os.WriteFile(file, []byte(strings.Replace(config, "http {", "http {"+temporary.String(), 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var output strings.Builder
-	nginx := exec.Command("nginx", "-p", dir, "-c", file, "-e", "stderr", "-g", "daemon off; master_process off; error_log stderr; pid "+filepath.Join(dir, "pid")+";")
-	nginx.Stderr = &output
-	if err := nginx.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = nginx.Process.Kill()
-		_ = nginx.Wait() // which is about the kill
-		if t.Failed() {
-			t.Logf("nginx: %s", output.String())
-		}
-	})
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil {
-			conn.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nginx does not listen: %v", err)
-		}
-	}
+	Start(t, exec.Command("nginx", "-p", dir, "-c", file, "-e", "stderr", "-g", "daemon off; master_process off; error_log stderr; pid "+filepath.Join(dir, "pid")+";"), addr)
 }

@@ -1,0 +1,113 @@
+// Copyright 2026 The Rehearsal Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package peertest has what a test talks to on loopback: free addresses, bare
+// servers, and real programs such as nginx and WireMock. It links no Caddy, so
+// that the pure packages and the modules of the stores can use it.
+package peertest
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience is how long a program may take until it listens.
+const patience = time.Minute
+
+// Start runs a program until the test ends, and returns when it listens on all of
+// the addresses. The program does not outlive the test, however that ends. What it
+// prints is logged if the test has failed.
+func Start(t testing.TB, program *exec.Cmd, addrs ...string) {
+	t.Helper()
+	name := filepath.Base(program.Path)
+	var output bytes.Buffer
+	program.Stdout, program.Stderr = &output, &output
+	program.WaitDelay = 10 * time.Second // what it has started may hold its output open
+	killWithParent(program)
+	started, ended := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		runtime.LockOSThread() // to the system, this thread is the parent
+		err := program.Start()
+		started <- err
+		if err == nil {
+			_ = program.Wait() // which is about the kill
+		}
+	}()
+	if err := <-started; err != nil {
+		t.Fatalf("starting %s: %v", name, err)
+	}
+	t.Cleanup(func() {
+		_ = program.Process.Kill()
+		<-ended
+		if t.Failed() {
+			t.Logf("%s: %.4000s", name, output.String())
+		}
+	})
+	for _, addr := range addrs {
+		awaitListener(t, name, addr, ended)
+	}
+}
+
+// awaitListener waits until a program listens on an address, and fails the test if
+// the program has ended.
+func awaitListener(t testing.TB, name, addr string, ended <-chan struct{}) {
+	t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			conn.Close()
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ended:
+			t.Fatalf("%s has ended and never listened on %s", name, addr)
+		case <-deadline:
+			t.Fatalf("%s does not listen on %s: %v", name, addr, err)
+		}
+	}
+}
+
+// NPM returns the folder of a package of npm, such as wiremock@3.13.2. It is
+// installed once for all tests, into the user's cache.
+func NPM(t testing.TB, name string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache = filepath.Join(cache, "rehearsal")
+	folder := filepath.Join(cache, strings.ReplaceAll(name, "@", "-"))
+	if _, err := os.Stat(folder); err == nil {
+		return folder
+	}
+	if err := os.MkdirAll(cache, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	unfinished, err := os.MkdirTemp(cache, "installing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(unfinished)
+	out, err := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--prefix", unfinished, name).CombinedOutput()
+	if err != nil {
+		t.Fatalf("installing %s: %v\n%s", name, err, out)
+	}
+	if err := os.Rename(unfinished, folder); err != nil {
+		if _, missing := os.Stat(folder); missing != nil { // nobody else has installed it meanwhile
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
