@@ -10,7 +10,7 @@ package rehearsal
 
 import (
 	_ "github.com/caddy-rehearsal/rehearsal/blackhole"
-	_ "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	_ "github.com/caddy-rehearsal/rehearsal/internal/words"
 	_ "github.com/caddy-rehearsal/rehearsal/replaycmd"
 	_ "github.com/caddy-rehearsal/rehearsal/simulator"
 	_ "github.com/caddy-rehearsal/rehearsal/teehandler"

@@ -105,7 +105,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	return nil
 }
 
-// Cleanup lets go of the recorder, which ends with the last handler and the
+// Cleanup releases the recorder, which ends with the last handler and the
 // last request that use it.
 func (h *Handler) Cleanup() error {
 	h.pool.Close()

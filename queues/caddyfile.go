@@ -12,9 +12,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
-	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
-	"github.com/caddy-rehearsal/rehearsal/caddyfile/stages"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/words"
 	"github.com/caddy-rehearsal/rehearsal/queues/internal/broker"
 )
 
@@ -116,7 +115,7 @@ func (a *App) parseService(d *caddyfile.Dispenser) error {
 		"body":         words.Optional(&s.Body, words.Plain),
 		"body_file":    words.File(&s.BodyFile),
 		"header":       words.AddField(s.Headers.Add),
-		"stage":        stages.AddMessages(&s.Stages),
+		"stage":        words.MessageStage(&s.Stages),
 		"loop":         s.parseLoop,
 		"start":        words.Optional(&s.Start, recipe.ParseStart),
 		"seed":         words.Optional(&s.Seed, recipe.ParseSeed),

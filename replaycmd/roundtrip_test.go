@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	_ "github.com/caddy-rehearsal/rehearsal/blackhole"
-	_ "github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
+	_ "github.com/caddy-rehearsal/rehearsal/internal/words"
 )
 
 // mixed makes requests of all kinds that a server can get.

@@ -18,24 +18,24 @@ import (
 )
 
 func init() {
-	caddyconfig.RegisterAdapter("recipe", Adapter{})
+	caddyconfig.RegisterAdapter("recipe", recipeAdapter{})
 }
 
 // defaultListen is where recipes and mappings without a configuration around
 // them are served.
 const defaultListen = "127.0.0.1:8080"
 
-// Adapter turns recipes into a configuration for Caddy: a server on
+// recipeAdapter turns recipes into a configuration for Caddy: a server on
 // 127.0.0.1:8080 that
 // plays them, with the recipe API on. The recipes are one object or a list, or
 // stand beside the address to listen on:
 //
 //	{"listen": ":8080", "recipes": [...]}
-type Adapter struct{}
+type recipeAdapter struct{}
 
 // Adapt turns recipes into Caddy's JSON. It reads nothing but the body; errors
 // name the file if it is known.
-func (Adapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
+func (recipeAdapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
 	document, err := recipe.ParseDocument(body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("adapting recipe: %w", inFile(options, err))
@@ -51,13 +51,13 @@ func inFile(options map[string]any, err error) error {
 	return err
 }
 
-// serverConfig is a configuration whose only server plays what a handler has,
+// serverConfig returns a configuration whose only server plays what a handler has,
 // with the recipe API on.
 func serverConfig(listen string, handler Handler) ([]byte, []caddyconfig.Warning, error) {
 	if listen == "" {
 		listen = defaultListen
 	}
-	handler.Name, handler.Admin = "simulator", DefaultAdmin
+	handler.Name, handler.Admin = "simulator", defaultAdmin
 	var warnings []caddyconfig.Warning
 	app := caddyhttp.App{Servers: map[string]*caddyhttp.Server{
 		"simulator": {
@@ -74,20 +74,20 @@ func serverConfig(listen string, handler Handler) ([]byte, []caddyconfig.Warning
 }
 
 func init() {
-	caddyconfig.RegisterAdapter("wiremock", WireMockAdapter{})
+	caddyconfig.RegisterAdapter("wiremock", wireMockAdapter{})
 }
 
-// WireMockAdapter turns WireMock's stub mappings into a configuration for
+// wireMockAdapter turns WireMock's stub mappings into a configuration for
 // Caddy: a server on 127.0.0.1:8080 that answers by them. There may be an address to
 // listen on beside them, and the handler's options about mappings:
 //
 //	{"listen": ":8080", "templates": true, "unsupported": "skip", "mappings_admin": {}, "mappings": [...]}
-type WireMockAdapter struct{}
+type wireMockAdapter struct{}
 
 // Adapt turns mappings into Caddy's JSON, in which they stand as a text. If the
 // name of the file is known, body files are looked for in or beside its
 // directory.
-func (WireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
+func (wireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
 	stubs, beside, err := takeOptions(body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("adapting mappings: %w", inFile(options, err))
@@ -152,6 +152,6 @@ func takeOptions(body []byte) (stubs []byte, beside besideMappings, err error) {
 
 // Interface guards
 var (
-	_ caddyconfig.Adapter = Adapter{}
-	_ caddyconfig.Adapter = WireMockAdapter{}
+	_ caddyconfig.Adapter = recipeAdapter{}
+	_ caddyconfig.Adapter = wireMockAdapter{}
 )

@@ -35,7 +35,7 @@ func TestAdapterServes(t *testing.T) {
 
 func TestAdapterListensOn8080(t *testing.T) {
 	for _, body := range []string{`{"stages":[{}]}`, `[{"stages":[{}]}]`, `{"recipes":[{"stages":[{}]}]}`} {
-		config, warnings, err := Adapter{}.Adapt([]byte(body), nil)
+		config, warnings, err := recipeAdapter{}.Adapt([]byte(body), nil)
 		if err != nil || len(warnings) > 0 || !json.Valid(config) {
 			t.Fatalf("%s: got %v, %v", body, err, warnings)
 		}
@@ -55,7 +55,7 @@ func TestAdapterNamesTheFieldAtFault(t *testing.T) {
 		`{"listen":8080,"recipes":[{"stages":[{}]}]}`: "listen: expected text",
 		"": "is not valid JSON: line 1",
 	} {
-		if _, _, err := (Adapter{}).Adapt([]byte(body), nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := (recipeAdapter{}).Adapt([]byte(body), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %q", body, err, want)
 		}
 	}

@@ -22,14 +22,14 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/simulator/internal/livepage"
 )
 
-// DefaultAdmin is the path of the recipe API unless another one is given.
-const DefaultAdmin = "/_admin"
+// defaultAdmin is the path of the recipe API unless another one is given.
+const defaultAdmin = "/_admin"
 
 // checkAdmin refuses what is not the path of a recipe API. Without one there is
 // no API.
 func checkAdmin(path string) error {
 	if path != "" && (path[0] != '/' || strings.HasSuffix(path, "/")) {
-		return fmt.Errorf("'%s' is not a path like %s", path, DefaultAdmin)
+		return fmt.Errorf("'%s' is not a path like %s", path, defaultAdmin)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (h *Handler) serveRoutesStatus(w http.ResponseWriter, _ *http.Request) erro
 	return sendText(w, http.StatusOK, strings.Join(lines, "\n"))
 }
 
-// outcomesText is status and latency of an outcome, as origin_simulator has them
+// outcomesText returns status and latency of an outcome, as origin_simulator has them
 // for a stage; of several, each with its condition.
 func outcomesText(outcomes []recipe.Outcome) string {
 	texts := make([]string, len(outcomes))

@@ -14,9 +14,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
-	"github.com/caddy-rehearsal/rehearsal/caddyfile/stages"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
+	"github.com/caddy-rehearsal/rehearsal/internal/words"
 )
 
 func init() {
@@ -146,7 +145,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 func (h *Handler) parseAdmin(d *caddyfile.Dispenser) error {
-	h.Admin = DefaultAdmin
+	h.Admin = defaultAdmin
 	if d.NextArg() {
 		h.Admin = d.Val()
 	}
@@ -190,7 +189,7 @@ func recipeOptions(r *recipe.Recipe) words.Options {
 		"body_file":      words.File(&r.BodyFile),
 		"random_content": words.Optional(&r.RandomContent, recipe.ParseSizeRange),
 		"header":         words.AddField(r.Headers.Add),
-		"stage":          stages.Add(&r.Stages),
+		"stage":          words.Stage(&r.Stages),
 		"loop": func(d *caddyfile.Dispenser) (err error) {
 			r.Loop, err = parseLoop(d)
 			return err

@@ -65,7 +65,7 @@ func TestExampleRecipes(t *testing.T) {
 			compare(t, "as a Caddyfile", outcomes(t, url, list), want)
 
 			addr, url = where()
-			config, _, err := Adapter{}.Adapt([]byte(fmt.Sprintf(`{"listen":%q,"recipes":%s}`, addr, recipes)), nil)
+			config, _, err := recipeAdapter{}.Adapt([]byte(fmt.Sprintf(`{"listen":%q,"recipes":%s}`, addr, recipes)), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -174,7 +174,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	return h.subscribe(ctx)
 }
 
-// Cleanup lets go of the scenario, which ends with the last handler that has
+// Cleanup releases the scenario, which ends with the last handler that has
 // it. Requests that are in hand are answered all the same.
 func (h *Handler) Cleanup() (err error) {
 	h.pool.Close()

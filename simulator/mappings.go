@@ -166,7 +166,8 @@ func (h *Handler) fingerprintOf(l loaded) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// tooMuch has a request that would cost too much refused, not failed.
+// tooMuch returns the error of a request that would cost too much as one that
+// refuses it.
 func tooMuch(err error) error {
 	if errors.Is(err, wiremock.ErrTooMuch) {
 		return caddyhttp.Error(http.StatusRequestEntityTooLarge, err)

@@ -13,17 +13,17 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 	"github.com/caddy-rehearsal/rehearsal/internal/page"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording/recorder"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/internal/words"
 	"github.com/caddy-rehearsal/rehearsal/simulator/internal/stubs"
 )
 
-// DefaultMappingsAdmin is the path of WireMock's admin API unless another one is
+// defaultMappingsAdmin is the path of WireMock's admin API unless another one is
 // given.
-const DefaultMappingsAdmin = "/__admin"
+const defaultMappingsAdmin = "/__admin"
 
 // MappingsAdmin is WireMock's own admin API, by which its clients add and remove
 // mappings, set states of scenarios, and ask which requests there were.
@@ -61,7 +61,7 @@ func (m *MappingsAdmin) prefix() string {
 	if m == nil {
 		return ""
 	}
-	return cmp.Or(m.Prefix, DefaultMappingsAdmin)
+	return cmp.Or(m.Prefix, defaultMappingsAdmin)
 }
 
 func (m *MappingsAdmin) journal() (*stubs.JournalOptions, error) {

@@ -21,11 +21,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 
-	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/record"
 	"github.com/caddy-rehearsal/rehearsal/internal/scenario"
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
+	"github.com/caddy-rehearsal/rehearsal/internal/words"
 )
 
 // OnMiss is where requests go for which there is neither a recipe nor a mapping.
@@ -142,7 +142,7 @@ func hops(header http.Header) (n int) {
 	return n
 }
 
-// passOn has the upstream answer a request and counts what it responds.
+// passOn passes a request on to the upstream and counts what that responds.
 func (h *Handler) passOn(w http.ResponseWriter, r *http.Request) error {
 	if hops(r.Header) >= mostHops {
 		h.scenario.PassedOn(http.StatusLoopDetected)

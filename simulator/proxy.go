@@ -58,7 +58,7 @@ func (*proxied) Error() string { return "another server responds to this request
 
 var errProxyLoop = errors.New("proxyBaseUrl: the request came by many Caddys, as if it led back here")
 
-// passTo has another server respond to a request, and counts what that responds.
+// passTo passes a request on to another server and counts what that responds.
 func (h *Handler) passTo(w http.ResponseWriter, r *http.Request, p *proxied) error {
 	to := p.Proxy
 	proxy := h.proxies[to.URL.Scheme]

@@ -13,8 +13,8 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/page"
 )
 
-// subscribe has the handler told when its configuration comes into force, which
-// validating one never does, and when Caddy exits.
+// subscribe registers what the handler does when its configuration comes into
+// force, which validating one never does, and when Caddy exits.
 func (h *Handler) subscribe(ctx caddy.Context) error {
 	if err := lifecycle.OnStart(ctx, func() {
 		h.begin()

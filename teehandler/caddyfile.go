@@ -16,9 +16,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
-	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/record"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/internal/words"
 )
 
 func init() {

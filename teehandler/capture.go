@@ -86,8 +86,8 @@ func (c *capture) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is the primary's end of reading. What it left is read on, unless it
-// closes the body to stop a read going on.
+// Close ends the primary's reading. What it left is read on, unless it closes
+// the body to stop a read going on.
 func (c *capture) Close() error {
 	if !c.over.Swap(true) && c.reading.Load() {
 		return c.src.Close()

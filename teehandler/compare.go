@@ -91,8 +91,9 @@ func (h *Handler) openComparison(ctx caddy.Context) (err error) {
 	return nil
 }
 
-// compares has the responses to a copy compared, if it is among those that are.
-// It looks at the request while no handler behind the tee can have changed it.
+// compares returns where the primary's response to a copy is kept, or nil if it
+// is not among those that are compared. It looks at the request while no
+// handler behind the tee can have changed it.
 func (h *Handler) compares(copied *snapshot, r *http.Request) *keptResponse {
 	if h.comparison == nil || !h.comparison.Wants() {
 		return nil
@@ -142,11 +143,11 @@ func (s *shadow) hand(x *pairs.Exchange, k *keptResponse, begun time.Time, err e
 	k.respond(x, s.side)
 }
 
-// DefaultAdmin is the path of the page unless another one is given.
-const DefaultAdmin = "/_tee"
+// defaultAdmin is the path of the page unless another one is given.
+const defaultAdmin = "/_tee"
 
 func (h *Handler) parseAdmin(d *caddyfile.Dispenser) error {
-	h.Admin = DefaultAdmin
+	h.Admin = defaultAdmin
 	if d.NextArg() {
 		h.Admin = d.Val()
 	}
@@ -162,7 +163,7 @@ func (h *Handler) parseAdmin(d *caddyfile.Dispenser) error {
 // checkAdmin refuses what is not the path of a page. Without one there is none.
 func checkAdmin(path string) error {
 	if path != "" && (path[0] != '/' || strings.HasSuffix(path, "/")) {
-		return fmt.Errorf("'%s' is not a path like %s", path, DefaultAdmin)
+		return fmt.Errorf("'%s' is not a path like %s", path, defaultAdmin)
 	}
 	return nil
 }

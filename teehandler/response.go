@@ -87,7 +87,7 @@ func (w *responseWriter) WriteHeader(status int) {
 	w.ResponseWriterWrapper.WriteHeader(status)
 }
 
-// implicit is what a handler without a status means.
+// implicit begins the response of a handler that writes no status.
 func (w *responseWriter) implicit() {
 	if w.status == 0 {
 		w.begin(http.StatusOK)

@@ -158,7 +158,7 @@ func (s *snapshot) keep(bytes int) {
 	s.memory.held.Add(int64(bytes))
 }
 
-// giveBack is called when the snapshot holds nothing any more.
+// giveBack returns the snapshot's memory once it holds nothing any more.
 func (s *snapshot) giveBack() {
 	s.memory.held.Add(-s.held)
 	s.held = 0

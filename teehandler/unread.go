@@ -108,9 +108,9 @@ func (w *guardedWriter) secure() {
 	}
 }
 
-// closeAfterReply has net/http do what it does after a body that is too large:
-// announce the end of the connection, and linger so that the client can read
-// the response. Exceeding a MaxBytesReader is the way to ask for that.
+// closeAfterReply makes net/http do what it does after a body that is too
+// large: announce the end of the connection, and linger so that the client can
+// read the response. Exceeding a MaxBytesReader is the way to ask for that.
 func closeAfterReply(w http.ResponseWriter) {
 	for {
 		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })

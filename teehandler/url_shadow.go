@@ -168,7 +168,7 @@ func appendChunkedStart(head []byte, copied *snapshot) []byte {
 	return head
 }
 
-// chunkedEnd is what follows the body: the last chunk and the trailers.
+// chunkedEnd returns what follows the body: the last chunk and the trailers.
 func chunkedEnd(copied *snapshot) []byte {
 	var end []byte
 	if len(copied.body) > 0 {

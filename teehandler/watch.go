@@ -71,16 +71,16 @@ func (t *watch) start(w http.ResponseWriter, r *http.Request) http.ResponseWrite
 	return t.response
 }
 
-// bodyComplete is called when all of the body was captured, while the primary
-// still reads it: the copy leaves at once, unless the response decides.
+// bodyComplete sends the copy at once when all of the body was captured, while
+// the primary still reads it, unless the response decides.
 func (t *watch) bodyComplete() {
 	if len(t.handler.OnlyStatus) == 0 {
 		t.send()
 	}
 }
 
-// responded is called when the primary is done. It returns why the copy is to be
-// dropped if it is not sent.
+// responded ends the watching when the primary is done. It returns why the copy
+// is to be dropped if it is not sent.
 func (t *watch) responded(w http.ResponseWriter, r *http.Request, err error) outcome {
 	if t.response != nil {
 		t.response.end(err)

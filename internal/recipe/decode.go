@@ -245,5 +245,5 @@ func join(outer, inner string) string {
 	return outer + "." + inner
 }
 
-// index is the part of a path that leads into a list.
+// index returns the part of a path that leads into a list.
 func index(i int) string { return "[" + strconv.Itoa(i) + "]" }

@@ -81,7 +81,7 @@ func (m *MessageStages) UnmarshalJSON(data []byte) error {
 // messageDecoders returns what reads each field that an answer to a message has.
 func (o *Outcome) messageDecoders() decoders {
 	known := o.decoders()
-	for _, field := range []string{"bandwidth", "dribble", "chunked"} {
+	for _, field := range OnlyHTTP {
 		delete(known, field)
 	}
 	known["fault"] = decodeTextNew(&o.Fault, ParseMessageFault)

@@ -67,6 +67,10 @@ type Outcome struct {
 	Headers Headers `json:"headers,omitempty"`
 }
 
+// OnlyHTTP has the fields of an outcome that say how a body is sent, which an answer
+// to a message does not have.
+var OnlyHTTP = []string{"bandwidth", "dribble", "chunked"}
+
 // mostOutcomes is how many outcomes a stage may have.
 const mostOutcomes = 100
 

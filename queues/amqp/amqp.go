@@ -16,7 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/words"
 	"github.com/caddy-rehearsal/rehearsal/queues/internal/broker"
 )
 

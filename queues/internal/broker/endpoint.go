@@ -15,7 +15,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
+	"github.com/caddy-rehearsal/rehearsal/internal/words"
 )
 
 // Endpoint is what the configuration of a broker has whatever protocol it speaks:

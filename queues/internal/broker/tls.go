@@ -15,8 +15,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/internal/words"
 )
 
 // TLS is how a connection to a broker is encrypted.

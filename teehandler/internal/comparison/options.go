@@ -12,11 +12,11 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/compare"
 	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 	"github.com/caddy-rehearsal/rehearsal/internal/record"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
+	"github.com/caddy-rehearsal/rehearsal/internal/words"
 )
 
 // Options say which of the shadows' responses are compared with the primary's,
@@ -165,7 +165,7 @@ func (o *Options) check() (*compare.Rules, error) {
 	})
 }
 
-// maxBody is how many bytes of a body are kept.
+// maxBody returns how many bytes of a body are kept.
 func (o *Options) maxBody() int {
 	if o.MaxBody == nil {
 		return defaultMaxBody

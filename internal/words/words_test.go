@@ -1,7 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package caddyfile
+package words
 
 import (
 	"reflect"

@@ -1,9 +1,7 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stages reads from Caddyfiles what happens when: stages and their
-// outcomes.
-package stages
+package words
 
 import (
 	"net/http"
@@ -11,13 +9,12 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	words "github.com/caddy-rehearsal/rehearsal/caddyfile"
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 	"github.com/caddy-rehearsal/rehearsal/internal/recipe"
 	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
-// Add returns the reader of the option `stage`, which adds a stage that was
+// Stage returns the reader of the option `stage`, which adds a stage that was
 // checked:
 //
 //	stage <at> <status> [<latency>] { <words of an outcome> }
@@ -38,9 +35,9 @@ import (
 //	body      <text>
 //	body_file <path>
 //	header    <field> <value>
-func Add(to *[]recipe.Stage) func(*caddyfile.Dispenser) error {
+func Stage(to *[]recipe.Stage) func(*caddyfile.Dispenser) error {
 	return func(d *caddyfile.Dispenser) error {
-		stage, err := parse(d)
+		stage, err := parseStage(d)
 		if err != nil {
 			return err
 		}
@@ -52,8 +49,8 @@ func Add(to *[]recipe.Stage) func(*caddyfile.Dispenser) error {
 	}
 }
 
-// parse reads a stage. One with a status is its only outcome.
-func parse(d *caddyfile.Dispenser) (stage recipe.Stage, err error) {
+// parseStage reads a stage. One with a status is its only outcome.
+func parseStage(d *caddyfile.Dispenser) (stage recipe.Stage, err error) {
 	args := d.RemainingArgs()
 	if len(args) < 1 || len(args) > 3 {
 		return stage, d.ArgErr()
@@ -69,7 +66,7 @@ func parse(d *caddyfile.Dispenser) (stage recipe.Stage, err error) {
 		return stage, err
 	}
 	stage.Outcomes = []recipe.Outcome{outcome}
-	options := Words(&stage.Outcomes[0])
+	options := outcomeWords(&stage.Outcomes[0])
 	options["outcome"] = func(d *caddyfile.Dispenser) error {
 		return d.Errf("parsing stage: a stage with a status has no outcomes: write 'stage %s {' and the status as an outcome", args[0])
 	}
@@ -78,7 +75,7 @@ func parse(d *caddyfile.Dispenser) (stage recipe.Stage, err error) {
 
 // parseOutcomes reads the block of a stage without a status.
 func parseOutcomes(d *caddyfile.Dispenser, stage *recipe.Stage) error {
-	err := words.Options{
+	err := Options{
 		"outcome": func(d *caddyfile.Dispenser) error {
 			args := d.RemainingArgs()
 			if len(args) < 1 || len(args) > 2 {
@@ -88,7 +85,7 @@ func parseOutcomes(d *caddyfile.Dispenser, stage *recipe.Stage) error {
 			if err != nil {
 				return err
 			}
-			if err := Words(&outcome).Block(d, "outcome", repeatable...); err != nil {
+			if err := outcomeWords(&outcome).Block(d, "outcome", repeatable...); err != nil {
 				return err
 			}
 			if err := outcome.Validate(); err != nil {
@@ -118,7 +115,7 @@ func parseHead(d *caddyfile.Dispenser, option string, args []string) (outcome re
 	return outcome, nil
 }
 
-// AddMessages returns the reader of the option `stage` of answers to messages, which
+// MessageStage returns the reader of the option `stage` of answers to messages, which
 // adds a stage that was checked:
 //
 //	stage <at> [<latency>] { <words of an outcome> }
@@ -136,9 +133,9 @@ func parseHead(d *caddyfile.Dispenser, option string, args []string) (outcome re
 //	body      <text>
 //	body_file <path>
 //	header    <property> <value>
-func AddMessages(to *recipe.MessageStages) func(*caddyfile.Dispenser) error {
+func MessageStage(to *recipe.MessageStages) func(*caddyfile.Dispenser) error {
 	return func(d *caddyfile.Dispenser) error {
-		stage, err := parseMessages(d)
+		stage, err := parseMessageStage(d)
 		if err != nil {
 			return err
 		}
@@ -150,7 +147,7 @@ func AddMessages(to *recipe.MessageStages) func(*caddyfile.Dispenser) error {
 	}
 }
 
-func parseMessages(d *caddyfile.Dispenser) (stage recipe.Stage, err error) {
+func parseMessageStage(d *caddyfile.Dispenser) (stage recipe.Stage, err error) {
 	args := d.RemainingArgs()
 	if len(args) < 1 || len(args) > 2 {
 		if len(args) > 2 {
@@ -212,30 +209,30 @@ func messageLatency(d *caddyfile.Dispenser, option string, args []string) (l lat
 }
 
 // messageWords returns the words of an outcome for messages.
-func messageWords(o *recipe.Outcome) words.Options {
-	all := Words(o)
-	for _, word := range []string{"bandwidth", "dribble", "chunked"} {
+func messageWords(o *recipe.Outcome) Options {
+	all := outcomeWords(o)
+	for _, word := range recipe.OnlyHTTP {
 		delete(all, word)
 	}
-	all["fault"] = words.OptionalJoined(&o.Fault, 1, 3, recipe.ParseMessageFault)
+	all["fault"] = OptionalJoined(&o.Fault, 1, 3, recipe.ParseMessageFault)
 	return all
 }
 
 // repeatable are the words of an outcome that may be given more than once.
 var repeatable = []string{"header"}
 
-// Words returns the words of an outcome.
-func Words(o *recipe.Outcome) words.Options {
-	return words.Options{
-		"percent":   words.Optional(&o.Percent, units.ParsePercent),
-		"first":     words.OptionalJoined(&o.First, 1, 4, recipe.ParseFirst),
-		"fault":     words.OptionalJoined(&o.Fault, 1, 2, recipe.ParseFault),
-		"bandwidth": words.Value(&o.Bandwidth, recipe.ParseBandwidth),
-		"dribble":   words.OptionalJoined(&o.Dribble, 2, 2, recipe.ParseDribble),
-		"chunked":   words.On(&o.Chunked),
-		"ramp":      words.On(&o.Ramp),
-		"body":      words.Optional(&o.Body, words.Plain),
-		"body_file": words.File(&o.BodyFile),
-		"header":    words.AddField(o.Headers.Add),
+// outcomeWords returns the words of an outcome.
+func outcomeWords(o *recipe.Outcome) Options {
+	return Options{
+		"percent":   Optional(&o.Percent, units.ParsePercent),
+		"first":     OptionalJoined(&o.First, 1, 4, recipe.ParseFirst),
+		"fault":     OptionalJoined(&o.Fault, 1, 2, recipe.ParseFault),
+		"bandwidth": Value(&o.Bandwidth, recipe.ParseBandwidth),
+		"dribble":   OptionalJoined(&o.Dribble, 2, 2, recipe.ParseDribble),
+		"chunked":   On(&o.Chunked),
+		"ramp":      On(&o.Ramp),
+		"body":      Optional(&o.Body, Plain),
+		"body_file": File(&o.BodyFile),
+		"header":    AddField(o.Headers.Add),
 	}
 }

@@ -1,9 +1,10 @@
 // Copyright 2026 The Rehearsal Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package caddyfile holds what Rehearsal's directives share: where they stand
-// in the order of directives, and the words their options are written in.
-package caddyfile
+// Package words holds what Rehearsal's directives share: where they stand
+// in the order of directives, the words their options are written in, and those of
+// stages and outcomes.
+package words
 
 import (
 	"fmt"
@@ -94,7 +95,8 @@ func Joined[T any](to *T, least, most int, parse func(string) (T, error)) func(*
 	}
 }
 
-// OptionalJoined is Joined for an option whose absence differs from every value.
+// OptionalJoined returns the reader of Joined for an option whose absence
+// differs from every value.
 func OptionalJoined[T any](to **T, least, most int, parse func(string) (T, error)) func(*caddyfile.Dispenser) error {
 	return func(d *caddyfile.Dispenser) error {
 		value := new(T)
