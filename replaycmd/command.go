@@ -6,6 +6,7 @@
 package replaycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -97,17 +98,45 @@ recording could not be read, or no record has an --id; 4 if a condition of
   caddy replay show recordings/
   caddy replay convert -o requests.har recordings/
   caddy replay links recordings/`
-			cmd.Args = cobra.ArbitraryArgs
-			p := new(params)
-			p.define(cmd.Flags())
-			cmd.RunE = exiting(p.run)
-			helpWithFlags(cmd)
-			cmd.AddCommand(reportCommand(), showCommand())
-			cmd.AddCommand(learnCommand())
-			cmd.AddCommand(convertCommand())
-			cmd.AddCommand(linksCommand())
+			complete(cmd, new(params))
+			cmd.AddCommand(reportCommand(), showCommand(), learnCommand(), convertCommand(), linksCommand())
 		},
 	})
+}
+
+// runner is what the flags of a command are read into, and what runs then.
+type runner interface {
+	define(flags *pflag.FlagSet)
+	run(cmd *cobra.Command, args []string) (exitStatus int, err error)
+}
+
+// complete returns a command that has its texts with its flags and what they do.
+// Its help fits into 80 columns, and an error of a flag says what might have been
+// meant.
+func complete(cmd *cobra.Command, r runner) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = exiting(r.run)
+	cmd.Flags().SortFlags = false
+	r.define(cmd.Flags())
+	cmd.SetUsageTemplate(usage)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		unknown, ok := errors.AsType[*pflag.NotExistError](err)
+		if !ok || len(unknown.GetSpecifiedShortnames()) > 0 {
+			return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+		}
+		if near := nearest(cmd.Flags(), unknown.GetSpecifiedName()); near != "" {
+			return fmt.Errorf("%w: did you mean --%s? (see %s --help)", err, near, cmd.CommandPath())
+		}
+		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+	})
+	return cmd
+}
+
+// begin returns a context that an interrupt ends, and what a command notes on
+// standard error.
+func begin(cmd *cobra.Command) (ctx context.Context, stop func(), n *notes) {
+	ctx, stop = untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
+	return ctx, stop, &notes{w: report.Escaping(cmd.ErrOrStderr())}
 }
 
 // exiting makes a cobra function of one that returns an exit status. An error
@@ -133,22 +162,6 @@ func exiting(run func(cmd *cobra.Command, args []string) (int, error)) func(*cob
 // printError prints an error, some of whose words may come from a recording, a
 // certificate or a server.
 func printError(w io.Writer, err error) { fmt.Fprintln(report.Escaping(w), "Error:", err) }
-
-// helpWithFlags makes help fit into 80 columns, and an error of a flag say what
-// might have been meant.
-func helpWithFlags(cmd *cobra.Command) {
-	cmd.SetUsageTemplate(usage)
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		unknown, ok := errors.AsType[*pflag.NotExistError](err)
-		if !ok || len(unknown.GetSpecifiedShortnames()) > 0 {
-			return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
-		}
-		if near := nearest(cmd.Flags(), unknown.GetSpecifiedName()); near != "" {
-			return fmt.Errorf("%w: did you mean --%s? (see %s --help)", err, near, cmd.CommandPath())
-		}
-		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
-	})
-}
 
 // nearest returns the flag whose name is written almost like this one, or is the
 // beginning of it, or begins with it. It is empty if there is none.

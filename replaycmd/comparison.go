@@ -4,7 +4,6 @@
 package replaycmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +17,6 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/compare"
 	"github.com/caddy-rehearsal/rehearsal/internal/compare/pairs"
 	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
-	"github.com/caddy-rehearsal/rehearsal/internal/http1"
-	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/schedule"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/send"
@@ -116,7 +113,7 @@ func (p *params) newComparison(ctx context.Context, plan *schedule.Schedule, arg
 	return c, nil
 }
 
-// seatRecordedAndSelf has each new system asked twice, which so has an old′ of
+// seatRecordedAndSelf asks each new system twice, so that each has an old′ of
 // its own.
 func (c *comparison) seatRecordedAndSelf(timeout time.Duration) {
 	for k, i := range c.fresh {
@@ -127,7 +124,7 @@ func (c *comparison) seatRecordedAndSelf(timeout time.Duration) {
 	}
 }
 
-// seatAll has all new systems compared with one old system.
+// seatAll compares all new systems with one old system.
 func (c *comparison) seatAll(timeout time.Duration) {
 	pool := c.newPool(timeout, false, c.systems...)
 	for k, i := range c.fresh {
@@ -145,7 +142,7 @@ func (c *comparison) seatAll(timeout time.Duration) {
 	}
 }
 
-// askTwice has a target asked a second time.
+// askTwice adds a target to those that are asked a second time.
 func (c *comparison) askTwice(target int, at seat) {
 	c.targets = append(c.targets, c.targets[target])
 	c.seats = append(c.seats, []seat{at})
@@ -233,67 +230,9 @@ const (
 	reasonNoRecorded  = "no_recorded_response"
 )
 
-// responseOf returns the response of an exchange, or why there is none that
-// could be compared, as without the base path of its target. One that did not
-// come, or not whole, is a response with an error.
-func responseOf(x *exchange, base string) (r compare.Response, reason string) {
-	r = compare.Response{
-		Status: x.status, Header: withoutBase(fieldLines(x.response.Head), base), Trailer: x.response.Trailers,
-		Body: x.response.Body, BodySize: x.bodySize, Time: x.started, Duration: x.ended.Sub(x.started),
-	}
-	switch {
-	case x.response.Refused:
-		return r, pairs.Shed
-	case x.err == nil:
-		return r, ""
-	}
-	kind := http1.KindOf(x.err)
-	switch kind { //nolint:exhaustive // any other has failed at the target
-	case http1.Interrupted:
-		return r, reasonInterrupted
-	case http1.Unsendable:
-		return r, reasonUnsendable
-	}
-	r.Error = kind.String()
-	return r, ""
-}
-
-// fieldLines returns the fields of a head, without the line above them and the
-// empty one below.
-func fieldLines(head []byte) []byte {
-	_, fields, _ := bytes.Cut(head, []byte("\n"))
-	return bytes.TrimSuffix(fields, []byte("\r\n"))
-}
-
-// handInRecorded hands in the response that a record has.
-func handInRecorded(x *pairs.Exchange, record *recording.Request) {
-	r := record.Response
-	if r == nil {
-		x.Fail(pairs.Old, reasonNoRecorded)
-		return
-	}
-	x.Respond(pairs.Old, recordedResponse(record))
-}
-
-// brokenOff is the error of any response that has one, where recorded ones are
-// compared.
-const brokenOff = "broken off"
-
-func recordedResponse(record *recording.Request) *compare.Response {
-	r := record.Response
-	response := &compare.Response{
-		Status: r.Status, Header: r.Headers, Trailer: r.Trailers, Body: r.Body, BodySize: int64(r.BodySize),
-		Time: time.Unix(0, record.TimeNS), Duration: time.Duration(r.DurationNS),
-	}
-	if len(r.Error) > 0 {
-		response.Error = brokenOff
-	}
-	return response
-}
-
-// join has a delivery pass responses on, and send to the targets that are asked
-// a second time, which are in no figure. Of no comparison it does nothing, as
-// printsPairs and finish do.
+// join makes a delivery pass responses on, and send to the targets that are
+// asked a second time, which are in no figure. Of no comparison it does
+// nothing, as printsPairs and finish do.
 func (c *comparison) join(d *delivery) {
 	if c == nil {
 		return

@@ -100,6 +100,6 @@ func (c *capturing) pass(x *exchange) {
 	}
 	if held := x.response.Held(); held > 0 { // that isn't kept for another
 		c.held.Add(-int64(held))
-		x.response.LetGo()
+		x.response.Discard()
 	}
 }

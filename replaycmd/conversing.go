@@ -164,7 +164,7 @@ func (p *params) findThem(ctx context.Context, again *again, note func(error)) e
 	return nil
 }
 
-// followIn has a delivery follow conversations, at all its targets.
+// followIn makes a delivery follow conversations, at all its targets.
 func (p *params) followIn(d *delivery, records *records, plan schedule.Schedule) {
 	if p.followed == nil {
 		return

@@ -23,10 +23,9 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
-// convertCommand is `caddy replay convert`.
+// convertCommand returns the command `caddy replay convert`.
 func convertCommand() *cobra.Command {
-	c := new(converting)
-	cmd := &cobra.Command{
+	return complete(&cobra.Command{
 		Use:   "convert [flags] -o <file> <recording|folder|pattern|->...",
 		Short: "Writes the requests of recordings in another form",
 		Long: `
@@ -47,13 +46,7 @@ there was nothing to write, or part of a recording could not be read.`,
 		Example: `  caddy replay convert -o requests.lz4 access.log
   caddy replay convert -o orders.har --path '/orders/*' recordings/
   caddy replay convert -o - --as jsonl requests.gor | vegeta attack -format=json`,
-		Args: cobra.ArbitraryArgs,
-		RunE: exiting(c.convert),
-	}
-	cmd.Flags().SortFlags = false
-	c.define(cmd.Flags())
-	helpWithFlags(cmd)
-	return cmd
+	}, new(converting))
 }
 
 // converting is what the flags of convert say.
@@ -119,7 +112,7 @@ func (c *converting) form() (form string, packed bool, err error) {
 	return form, packed, nil
 }
 
-func (c *converting) convert(cmd *cobra.Command, args []string) (int, error) {
+func (c *converting) run(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 || source.IsURL(args[0]) {
 		return exitNotStarted, errors.New("nothing to convert: expected a recording, a folder, a pattern or -")
 	}
@@ -127,9 +120,8 @@ func (c *converting) convert(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return exitNotStarted, err
 	}
-	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
+	ctx, stop, notes := begin(cmd)
 	defer stop()
-	notes := &notes{w: report.Escaping(cmd.ErrOrStderr())}
 	records, err := c.open(ctx, args, cmd.InOrStdin(), false, notes.note)
 	if err != nil {
 		return exitNotStarted, beforeStart(err)

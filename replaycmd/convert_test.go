@@ -9,14 +9,12 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/spf13/cobra"
 )
 
 func convert(t *testing.T, args ...string) outcome {
 	t.Helper()
 	c := new(converting)
-	return execute(t, t.Context(), nil, func(cmd *cobra.Command) { c.define(cmd.Flags()) }, c.convert, args)
+	return execute(t, t.Context(), nil, c, args)
 }
 
 // GoReplay's own file goes through every form and comes back with every byte.

@@ -39,26 +39,25 @@ func replay(t *testing.T, args ...string) outcome {
 func replayWith(t *testing.T, ctx context.Context, stdin io.Reader, args ...string) outcome {
 	t.Helper()
 	p := new(params)
-	return execute(t, ctx, stdin, func(cmd *cobra.Command) { p.define(cmd.Flags()) }, p.run, args)
+	return execute(t, ctx, stdin, p, args)
 }
 
 // show runs the subcommand.
 func show(t *testing.T, args ...string) outcome {
 	t.Helper()
 	s := new(viewing)
-	return execute(t, t.Context(), nil, func(cmd *cobra.Command) { s.define(cmd.Flags()) }, s.show, args)
+	return execute(t, t.Context(), nil, s, args)
 }
 
-func execute(t *testing.T, ctx context.Context, stdin io.Reader, define func(*cobra.Command), run func(*cobra.Command, []string) (int, error), args []string) outcome {
+func execute(t *testing.T, ctx context.Context, stdin io.Reader, r runner, args []string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	var o outcome
-	cmd := &cobra.Command{Use: "replay", SilenceErrors: true, SilenceUsage: true, RunE: func(cmd *cobra.Command, args []string) error {
-		status, err := run(cmd, args)
-		o.status = status
+	cmd := complete(&cobra.Command{Use: "replay", SilenceErrors: true, SilenceUsage: true}, r)
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		o.status, err = r.run(cmd, args)
 		return err
-	}}
-	define(cmd)
+	}
 	cmd.SetArgs(args)
 	cmd.SetIn(stdin)
 	cmd.SetOut(&stdout)

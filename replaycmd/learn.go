@@ -28,10 +28,9 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
-// learnCommand is `caddy replay learn`.
+// learnCommand returns the command `caddy replay learn`.
 func learnCommand() *cobra.Command {
-	l := new(learning)
-	cmd := &cobra.Command{
+	return complete(&cobra.Command{
 		Use:   "learn [flags] <recording|folder|pattern>...",
 		Short: "Makes a simulator of recorded conversations",
 		Long: `
@@ -54,13 +53,7 @@ recording could not be read; 4 if a condition of --fail does not hold.`,
 		Example: `  caddy replay learn recordings/
   caddy replay learn -o shop/Caddyfile --fail 'match>=0.95' recordings/
   caddy replay learn --as wiremock -o stubs/mappings/shop.json recordings/`,
-		Args: cobra.ArbitraryArgs,
-		RunE: exiting(l.run),
-	}
-	cmd.Flags().SortFlags = false
-	l.define(cmd.Flags())
-	helpWithFlags(cmd)
-	return cmd
+	}, new(learning))
 }
 
 // learning is what the flags of learn say.
@@ -131,9 +124,8 @@ func (l *learning) run(cmd *cobra.Command, args []string) (int, error) {
 			return exitNotStarted, err
 		}
 	}
-	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
+	ctx, stop, notes := begin(cmd)
 	defer stop()
-	notes := &notes{w: report.Escaping(cmd.ErrOrStderr())}
 	reading := &rereading{selection: &l.selection, args: args, stdin: cmd.InOrStdin(), notes: notes}
 	survey := learn.NewSurvey()
 	if err := reading.each(ctx, func(r *recording.Request) error { survey.Add(r); return nil }); err != nil {

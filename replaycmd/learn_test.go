@@ -10,15 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
 
 func learnWith(t *testing.T, args ...string) outcome {
 	t.Helper()
 	l := new(learning)
-	return execute(t, t.Context(), strings.NewReader(""), func(cmd *cobra.Command) { l.define(cmd.Flags()) }, l.run, args)
+	return execute(t, t.Context(), strings.NewReader(""), l, args)
 }
 
 // TestLearnWithoutSimulator learns in a build that has none: it is not graded,

@@ -22,10 +22,9 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
-// linksCommand is `caddy replay links`.
+// linksCommand returns the command `caddy replay links`.
 func linksCommand() *cobra.Command {
-	l := new(linking)
-	cmd := &cobra.Command{
+	return complete(&cobra.Command{
 		Use:   "links [flags] <recording|folder|pattern|->...",
 		Short: "Finds which values of requests come from earlier answers",
 		Long: `
@@ -42,13 +41,7 @@ The exit status is 0 if links were found, 3 if none, or if part of a recording
 could not be read.`,
 		Example: `  caddy replay links recordings/
   caddy replay links --session 'cookie sid' -o links.json recordings/`,
-		Args: cobra.ArbitraryArgs,
-		RunE: exiting(l.run),
-	}
-	cmd.Flags().SortFlags = false
-	l.define(cmd.Flags())
-	helpWithFlags(cmd)
-	return cmd
+	}, new(linking))
 }
 
 // linking is what the flags of links say.
@@ -68,9 +61,8 @@ func (l *linking) run(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 || source.IsURL(args[0]) {
 		return exitNotStarted, errors.New("nothing to look at: expected a recording, a folder, a pattern or -")
 	}
-	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
+	ctx, stop, notes := begin(cmd)
 	defer stop()
-	notes := &notes{w: report.Escaping(cmd.ErrOrStderr())}
 	records, err := l.open(ctx, args, cmd.InOrStdin(), false, notes.note)
 	if err != nil {
 		return exitNotStarted, beforeStart(err)

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/caddy-rehearsal/rehearsal/internal/conversation"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 )
@@ -21,7 +19,7 @@ import (
 func links(t *testing.T, args ...string) outcome {
 	t.Helper()
 	l := new(linking)
-	return execute(t, t.Context(), nil, func(cmd *cobra.Command) { l.define(cmd.Flags()) }, l.run, args)
+	return execute(t, t.Context(), nil, l, args)
 }
 
 // visits is a recording in which users make an order each and look at it.

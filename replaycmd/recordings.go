@@ -206,8 +206,8 @@ func (c *keptCounts) lost() error {
 	return nil
 }
 
-// savePairs has the pairs that differ saved in a folder: in the folders old and
-// new of it, or, of several new systems, of one for each.
+// savePairs saves the pairs that differ in a folder: in the folders old and new
+// of it, or, of several new systems, of one for each.
 func (c *comparison) savePairs(folder string) error {
 	taken := make(map[string]bool)
 	for _, s := range c.systems {

@@ -107,7 +107,7 @@ func (r *records) Close() error {
 // chosen but for --percent, from 1.
 func (r *records) number() int64 { return r.latest.Met() }
 
-// missing is an error if all was read and no record has one of the identifiers
+// missing returns an error if all was read and no record has one of the identifiers
 // that are asked for.
 func (r *records) missing() error {
 	if r.filter == nil {

@@ -29,9 +29,9 @@ type redrawing struct {
 	quiet      bool
 }
 
+// reportCommand returns the command `caddy replay report`.
 func reportCommand() *cobra.Command {
-	p := new(redrawing)
-	cmd := &cobra.Command{
+	return complete(&cobra.Command{
 		Use:   "report [flags] <report.json|s3://...>...|-",
 		Short: "Draws and judges the report of a run again, or adds up its shards",
 		Long: `
@@ -54,16 +54,10 @@ below it. A report named like a command of replay is ./NAME.
 		Example: `  caddy replay report run.json --report html=run.html
   caddy replay report run.json --baseline old.json --fail 'p99<1.1x baseline'
   caddy replay report shards/*.json --report text,html=whole.html`,
-		Args: cobra.ArbitraryArgs,
-		RunE: exiting(p.run),
-	}
-	p.define(cmd.Flags())
-	helpWithFlags(cmd)
-	return cmd
+	}, new(redrawing))
 }
 
 func (p *redrawing) define(flags *pflag.FlagSet) {
-	flags.SortFlags = false
 	defineReports(flags, report.FormNames(false), &p.reports, &p.conditions, &p.baseline)
 	flags.BoolVarP(&p.quiet, "quiet", "q", false, "Print only errors, and the reports that --report asks for")
 }

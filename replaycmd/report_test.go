@@ -11,15 +11,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/spf13/cobra"
 )
 
 // redraw runs `caddy replay report`.
 func redraw(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
 	p := new(redrawing)
-	return execute(t, t.Context(), strings.NewReader(stdin), func(cmd *cobra.Command) { p.define(cmd.Flags()) }, p.run, args)
+	return execute(t, t.Context(), strings.NewReader(stdin), p, args)
 }
 
 // A report is drawn and judged again from its JSON, and beside an earlier run.

@@ -57,7 +57,7 @@ func parseSeed(text string) (uint64, error) {
 // maxBodyFile is the most bytes of a file whose content is a body.
 const maxBodyFile = 256 << 20
 
-// use has the requests for a URL made as the flags say.
+// use makes the requests for a URL what the flags say.
 func (r *requesting) use(u *source.URL) error {
 	bodies, err := r.bodies()
 	if err != nil {

@@ -11,13 +11,12 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
@@ -30,9 +29,9 @@ func (p *params) run(cmd *cobra.Command, args []string) (int, error) {
 	if err := p.validate(args); err != nil {
 		return exitNotStarted, err
 	}
-	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
+	ctx, stop, notes := begin(cmd)
 	defer stop()
-	notes := &notes{w: report.Escaping(cmd.ErrOrStderr()), quiet: p.quiet}
+	notes.quiet = p.quiet
 	if p.test {
 		out := &saying{Writer: cmd.OutOrStdout()}
 		status, err := p.testIntegrity(ctx, report.Escaping(out), args, cmd.InOrStdin(), notes.note)
@@ -96,17 +95,6 @@ func beforeStart(err error) error {
 		return errBeforeStart
 	}
 	return err
-}
-
-// incomplete returns the exit status of a command that only reads.
-func (r *records) incomplete(notes *notes, err error) (int, error) {
-	if err == nil {
-		err = r.missing()
-	}
-	if err != nil || len(notes.lost()) > 0 {
-		return exitIncomplete, err
-	}
-	return caddy.ExitCodeSuccess, nil
 }
 
 // send sends the records and reports.
@@ -236,69 +224,55 @@ func (p *params) rewriter() send.Rewriter {
 	return rewriter
 }
 
-// status returns the exit status of a run and what is to be said about it beside
-// its report. Where errors are judged by a condition that holds they are no
-// reason to fail.
-func (p *params) status(r *report.Report, records *records, errRun error, shown bool) (int, error) {
-	if sentNothing(r) && !r.Interrupted && r.Shard == nil { // others may have all
-		return exitIncomplete, cmp.Or(errRun, p.unread(r), records.nothing("was sent", p.chosenBy()))
-	}
-	for _, check := range r.Checks {
-		switch {
-		case check.OK:
-		case shown: // the report says it
-			return exitFailed, nil
-		default:
-			return exitFailed, fmt.Errorf("%s: %s does not hold: it is %s", check.Target, check.Condition, check.Value)
-		}
-	}
-	if err := cmp.Or(errRun, p.unread(r)); err != nil {
-		return exitIncomplete, err
-	}
-	if !slices.ContainsFunc(p.conditions, report.Condition.OfUnlinked) {
-		for _, t := range r.Targets {
-			if t.Unlinked > 0 {
-				return exitIncomplete, fmt.Errorf("%s: %d of %d requests were not sent, since what they need was in no answer", t.Name, t.Unlinked, t.Requests+t.Unlinked)
+// gcPercent keeps the memory of a long run near that of a short one. What a run
+// needs it reuses, so that there is little to collect.
+const gcPercent = 50
+
+// Where responses are compared each pair leaves a little behind. A small heap would
+// be collected all the time for that; so it is collected when so many bytes have
+// piled up, within these percentages of what is in use.
+const (
+	garbage    = 48 << 20
+	mostPerGC  = 300
+	leastPerGC = gcPercent
+	adaptEvery = 250 * time.Millisecond
+)
+
+// collectSeldom collects garbage as a run that compares needs it, until the function
+// that it returns is called, which restores how it was.
+func collectSeldom() (end func()) {
+	before := debug.SetGCPercent(mostPerGC)
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		defer mayFail()
+		ticker := time.NewTicker(adaptEvery)
+		defer ticker.Stop()
+		percent := mostPerGC
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		for {
+			select {
+			case <-ticker.C:
+				metrics.Read(live)
+				if now := perGC(live[0].Value.Uint64()); now != percent {
+					percent = now
+					debug.SetGCPercent(percent)
+				}
+			case <-done:
+				return
 			}
 		}
+	})
+	return func() {
+		close(done)
+		wait.Wait()
+		debug.SetGCPercent(before)
 	}
-	if slices.ContainsFunc(p.conditions, report.Condition.OfErrors) {
-		return verdictStatus(r.Verdict(), shown)
-	}
-	for _, t := range r.Targets {
-		if t.Unsent > 0 {
-			return exitIncomplete, fmt.Errorf("%s: %d of %d requests were not started in time: it does not keep up with the schedule over %d connections",
-				t.Name, t.Unsent, t.Requests+t.Unsent, p.connections)
-		}
-		if t.Errors > 0 {
-			return exitIncomplete, fmt.Errorf("%s: %d of %d requests have no answer", t.Name, t.Errors, t.Requests)
-		}
-	}
-	return verdictStatus(r.Verdict(), shown)
 }
 
-// sentences returns the lines of an error, none if there is none.
-func sentences(err error) []string {
-	if err == nil {
-		return nil
-	}
-	return strings.Split(err.Error(), "\n")
-}
-
-// chosenBy returns the flags that choose among the records.
-func (p *params) chosenBy() []string {
-	return p.given("method", "path", "id", "since", "until", "percent")
-}
-
-// sentNothing reports whether no target had anything to answer.
-func sentNothing(r *report.Report) bool {
-	return !slices.ContainsFunc(r.Targets, func(t report.Target) bool { return t.Requests+t.Unsent+t.Unlinked > 0 })
-}
-
-// unread returns an error if part of a recording could not be read.
-func (p *params) unread(r *report.Report) error {
-	if len(r.Problems) > 0 {
-		return errors.New("part of the recording could not be read")
-	}
-	return nil
+// perGC returns how much garbage may pile up, in percent of what is in use, in steps
+// so that not each change of that is one.
+func perGC(live uint64) int {
+	const step = 25
+	return int(min(max(garbage*100/max(live, 1)/step*step, leastPerGC), mostPerGC))
 }

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-	"github.com/spf13/cobra"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/report"
@@ -28,7 +27,7 @@ import (
 func merge(t *testing.T, args ...string) outcome {
 	t.Helper()
 	p := new(redrawing)
-	return execute(t, t.Context(), nil, func(cmd *cobra.Command) { p.define(cmd.Flags()) }, p.run, args)
+	return execute(t, t.Context(), nil, p, args)
 }
 
 // buckets returns how many times a histogram has of each value.

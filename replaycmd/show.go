@@ -21,10 +21,9 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/replaycmd/internal/source"
 )
 
-// showCommand is `caddy replay show`.
+// showCommand returns the command `caddy replay show`.
 func showCommand() *cobra.Command {
-	v := new(viewing)
-	cmd := &cobra.Command{
+	return complete(&cobra.Command{
 		Use:   "show [flags] <recording|folder|pattern|->...",
 		Short: "Lists the requests of recordings, or shows one of them whole",
 		Long: `
@@ -36,13 +35,7 @@ whole, as it was recorded.`,
   caddy replay show --path '/api/*' -n 20 recordings/
   caddy replay show -i 018f6e1c-4d2a recordings/
   caddy replay show -i 018f6e1c-4d2a --part response --body recordings/`,
-		Args: cobra.ArbitraryArgs,
-		RunE: exiting(v.show),
-	}
-	cmd.Flags().SortFlags = false
-	v.define(cmd.Flags())
-	helpWithFlags(cmd)
-	return cmd
+	}, new(viewing))
 }
 
 // viewing is what the flags of show say.
@@ -68,16 +61,15 @@ func (v *viewing) check() error {
 	return nil
 }
 
-func (v *viewing) show(cmd *cobra.Command, args []string) (int, error) {
+func (v *viewing) run(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 || source.IsURL(args[0]) {
 		return exitNotStarted, errors.New("nothing to show: expected a recording, a folder, a pattern or -")
 	}
 	if err := v.check(); err != nil {
 		return exitNotStarted, err
 	}
-	ctx, stop := untilInterrupted(cmd.Context(), cmd.ErrOrStderr())
+	ctx, stop, notes := begin(cmd)
 	defer stop()
-	notes := &notes{w: report.Escaping(cmd.ErrOrStderr())}
 	records, err := v.open(ctx, args, cmd.InOrStdin(), false, notes.note)
 	if err != nil {
 		return exitNotStarted, beforeStart(err)
@@ -170,7 +162,7 @@ func (l *listing) record(r *recording.Request) error {
 		strconv.Itoa(len(r.Headers)), sizeText(r.Body, r.Truncated()), status, size, duration, report.Escape(string(r.URI)))
 }
 
-// sizeText is the size of a body, with a mark if that is not all of it.
+// sizeText returns the size of a body, with a mark if that is not all of it.
 func sizeText(body []byte, truncated bool) string {
 	if truncated {
 		return strconv.Itoa(len(body)) + "+"

@@ -73,7 +73,7 @@ func responseSide(r *recording.Request) side {
 	return side{line, r.Response.Headers, r.Response.Body, r.Response.Trailers, r.Response.Error}
 }
 
-// proto is the version of HTTP that a request came in, if that was recorded.
+// proto returns the version of HTTP that a request came in, if that was recorded.
 func proto(r *recording.Request) []byte {
 	if len(r.Proto) == 0 {
 		return []byte("HTTP/1.1")

@@ -18,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 	"github.com/caddy-rehearsal/rehearsal/internal/objects"
 	"github.com/caddy-rehearsal/rehearsal/internal/recording"
@@ -145,7 +143,7 @@ func replayFromAStore(t *testing.T, store *caddytest.S3) {
 	}
 	file := filepath.Join(t.TempDir(), "all.fbf")
 	c := new(converting)
-	if o := execute(t, t.Context(), nil, func(cmd *cobra.Command) { c.define(cmd.Flags()) }, c.convert, []string{"-o", file, store.URL("shop")}); o.status != 0 {
+	if o := execute(t, t.Context(), nil, c, []string{"-o", file, store.URL("shop")}); o.status != 0 {
 		t.Errorf("status %d: %s", o.status, o.stderr)
 	}
 	if got := read(t, file); !slices.Equal(idsOf(got), idsOf(want)) {

@@ -155,7 +155,7 @@ func (p *params) advance(bar *progressbar.ProgressBar, fraction float64) {
 	bar.Set(int(min(fraction, 0.999) * progressSteps)) //nolint:errcheck // nothing depends on it
 }
 
-// fraction is how much of the run is done, below 0 if that is not known.
+// fraction returns how much of the run is done, below 0 if that is not known.
 func (p *params) fraction(run *delivery, records *records, requests int64) float64 {
 	fraction := -1.0
 	if records.progress != nil {

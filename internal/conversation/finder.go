@@ -34,10 +34,10 @@ type Left struct {
 
 // Finder finds links. Records are added in the order of their times, once.
 type Finder struct {
-	// Listing has the result list the records whose requests alone do not name
+	// Listing makes the result list the records whose requests alone do not name
 	// their sessions. It is set before the first record.
 	Listing bool
-	// Ending has the result know which records are the last of their sessions. It
+	// Ending makes the result know which records are the last of their sessions. It
 	// is set before the first record.
 	Ending bool
 

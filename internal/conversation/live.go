@@ -178,15 +178,15 @@ func (s *session) answer(f *Finder, e *slots, q *recording.Request) {
 	s.answers = append(s.answers, a)
 }
 
-// publish has the responses count that ended before a request came.
+// publish makes those responses producers that ended before a request came.
 func (s *session) publish(now int64) {
 	for len(s.answers) > 0 && (s.answers[0].ended <= now+int64(Earlier) || now == 0) {
 		s.publishFirst()
 	}
 }
 
-// publishFirst has the oldest response count. Values that stood in a request
-// before are echoes: the response is not where they come from.
+// publishFirst makes the oldest response a producer. Values that stood in a
+// request before are echoes: the response is not where they come from.
 func (s *session) publishFirst() {
 	made, spare := s.answers[0].made, &s.of.spare
 	s.answers = slices.Delete(s.answers, 0, 1)

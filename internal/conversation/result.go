@@ -8,7 +8,61 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 )
+
+// Slot is a place in the requests, or in the responses, of one endpoint.
+type Slot struct {
+	// Endpoint is method and template of the path: `POST /carts/*/items`.
+	Endpoint string `json:"endpoint"`
+
+	// Place is where in the message the value stands.
+	Place Place `json:"place"`
+}
+
+// String returns endpoint and place.
+func (s Slot) String() string { return s.Endpoint + " " + s.Place.String() }
+
+func (s Slot) compare(other Slot) int {
+	return cmp.Or(strings.Compare(s.Endpoint, other.Endpoint), cmp.Compare(s.Place.Kind, other.Place.Kind),
+		strings.Compare(s.Place.Name, other.Place.Name), cmp.Compare(s.Place.Segment, other.Place.Segment))
+}
+
+// Link is a consumer slot whose value comes from a producer slot: from the
+// latest earlier response of the session that has it.
+type Link struct {
+	// Consumer is where requests have the value.
+	Consumer Slot `json:"consumer"`
+
+	// Producer is where earlier responses have it.
+	Producer Slot `json:"producer"`
+
+	// Sessions is in how many sessions both were found.
+	Sessions int `json:"sessions"`
+
+	// Support is the share of those sessions in which the values are equal, from
+	// 0 to 1.
+	Support float64 `json:"support"`
+
+	// Chance is the share of pairs with other sessions' producers in which they
+	// are equal, from 0 to 1.
+	Chance float64 `json:"chance"`
+
+	// Example is one pair of equal values. A file may be without.
+	Example Example `json:"example,omitzero"`
+}
+
+// Example is one value that went from a response into a request.
+type Example struct {
+	// Value is the value, or its beginning.
+	Value string `json:"value"`
+
+	// Producer is the identifier of the record whose response had it.
+	Producer string `json:"producer"`
+
+	// Consumer is the identifier of the record whose request had it.
+	Consumer string `json:"consumer"`
+}
 
 // The rule by which a pair of slots is a link.
 const (
@@ -151,7 +205,7 @@ const (
 	holds
 )
 
-// verdict is the rule.
+// verdict applies the rule for links to the counts of a pair.
 func (n *pair) verdict() verdict {
 	switch {
 	case n.equal == 0 || float64(n.equal) < MinSupport*float64(n.both) || float64(n.chance) > MaxChance*float64(n.trials):
@@ -174,8 +228,8 @@ func (c *consumer) isIdentifying(n *pair) bool {
 	return digits >= 3
 }
 
-// compare has the best first: what most sessions have, what came last before its
-// consumer, what has one value rather than any of a list.
+// compare orders the best first: what most sessions have, what came last before
+// its consumer, what has one value rather than any of a list.
 func (a candidate) compare(b candidate) int {
 	return cmp.Or(
 		-cmp.Compare(a.beyond(nil), b.beyond(nil)), -cmp.Compare(a.equal, b.equal), -cmp.Compare(a.latest, b.latest),

@@ -46,8 +46,8 @@ func (c *Capture) Held() int { return c.HeldBody() + max(0, cap(c.Head)-FreeBody
 // HeldBody returns how many of these bytes the body has.
 func (c *Capture) HeldBody() int { return max(0, cap(c.Body)-FreeBody) }
 
-// LetGo drops the memory that Held counts, with what is in it.
-func (c *Capture) LetGo() {
+// Discard drops the memory that Held counts, with what is in it.
+func (c *Capture) Discard() {
 	if cap(c.Body) > FreeBody {
 		c.Body = nil
 	}
@@ -93,6 +93,6 @@ func (c *Capture) refuse() {
 	c.Refused = true
 	if c.Return != nil {
 		c.Return(c.Held())
-		c.LetGo()
+		c.Discard()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"hash/fnv"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -224,4 +225,29 @@ func (s *sizes) content() (*Content, []*Content) {
 		parts = append(parts, &Content{Random: [2]int{mean, mean}})
 	}
 	return whole, parts
+}
+
+// Files are where bodies are kept that stand beside a form of the model. Without
+// a folder all stands in the form itself.
+type Files struct {
+	Folder  string // as the form names it
+	Content map[string][]byte
+}
+
+// add keeps a body and returns how the form names its file.
+func (f *Files) add(c *Content) string {
+	ending := ".txt"
+	switch trimmed := bytes.TrimSpace(c.Text); {
+	case !isText(c.Text):
+		ending = ".bin"
+	case bytes.HasPrefix(trimmed, []byte("{")), bytes.HasPrefix(trimmed, []byte("[")):
+		ending = ".json"
+	case bytes.HasPrefix(trimmed, []byte("<")):
+		ending = ".html"
+	}
+	if f.Content == nil {
+		f.Content = make(map[string][]byte)
+	}
+	f.Content[c.name+ending] = c.Text
+	return path.Join(f.Folder, c.name+ending)
 }

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,31 +15,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 )
-
-// Files are where bodies are kept that stand beside a form of the model. Without
-// a folder all stands in the form itself.
-type Files struct {
-	Folder  string // as the form names it
-	Content map[string][]byte
-}
-
-// add keeps a body and returns how the form names its file.
-func (f *Files) add(c *Content) string {
-	ending := ".txt"
-	switch trimmed := bytes.TrimSpace(c.Text); {
-	case !isText(c.Text):
-		ending = ".bin"
-	case bytes.HasPrefix(trimmed, []byte("{")), bytes.HasPrefix(trimmed, []byte("[")):
-		ending = ".json"
-	case bytes.HasPrefix(trimmed, []byte("<")):
-		ending = ".html"
-	}
-	if f.Content == nil {
-		f.Content = make(map[string][]byte)
-	}
-	f.Content[c.name+ending] = c.Text
-	return path.Join(f.Folder, c.name+ending)
-}
 
 const (
 	longestInline = 200     // bytes of a body that stands in the form where there are files

@@ -125,7 +125,7 @@ func (l *Learner) Add(r *recording.Request) {
 	}
 }
 
-// makeRoom lets go of sessions by keys that hardly ever come twice.
+// makeRoom drops the sessions by keys that hardly ever come twice.
 func (l *Learner) makeRoom() {
 	l.crowd = 2 * l.seen
 	for _, o := range l.routes {

@@ -59,7 +59,7 @@ func newBins(all []observation, failed func(int32) bool, from int64, span time.D
 
 func (b *bins) len() int { return len(b.n) - 1 }
 
-// shortest is how many bins a stage has at least.
+// shortest returns how many bins a stage has at least.
 func (b *bins) shortest() int { return int((shortestStage + b.width - 1) / b.width) }
 
 // likelihood returns how well one share of errors and one distribution of

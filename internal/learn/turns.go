@@ -116,7 +116,7 @@ func (s *sessions) add(key uint64, t turn, room *int) {
 	}
 }
 
-// rest lets go of sessions by a key that hardly ever comes twice, as an id of each
+// rest drops sessions by a key that hardly ever comes twice, as an id of each
 // request, and returns how many they were.
 func (s *sessions) rest() (freed int) {
 	freed = len(s.byKey)

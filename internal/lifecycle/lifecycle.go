@@ -24,12 +24,12 @@ var (
 // configuration that runs then has called OnExit or WatchExit.
 func Exits() <-chan struct{} { return exits }
 
-// WatchExit has the channel of Exits closed when Caddy exits with the
-// configuration of ctx. It is called by Provision.
+// WatchExit makes sure that the channel of Exits is closed when Caddy exits
+// with the configuration of ctx. It is called by Provision.
 func WatchExit(ctx caddy.Context) error { return OnExit(ctx, func() {}) }
 
-// OnExit has do called when Caddy begins to exit with the configuration of ctx.
-// It is called by Provision.
+// OnExit calls do when Caddy begins to exit with the configuration of ctx. It
+// is called by Provision.
 func OnExit(ctx caddy.Context, do func()) error {
 	return on(ctx, "stopping", func() {
 		if caddy.Exiting() {
@@ -39,8 +39,8 @@ func OnExit(ctx caddy.Context, do func()) error {
 	})
 }
 
-// OnStart has do called when the configuration of ctx has come into force,
-// which one that is only validated never does. It is called by Provision.
+// OnStart calls do when the configuration of ctx has come into force, which one
+// that is only validated never does. It is called by Provision.
 func OnStart(ctx caddy.Context, do func()) error { return on(ctx, "started", do) }
 
 // ending holds what is called at the end of the process: first whoever still
@@ -50,18 +50,18 @@ var ending struct {
 	drain, finish []func()
 }
 
-// Drain has do called at the end of the process, when all modules are cleaned
-// up: it waits for what the process still has to send, for a limited time. It is
-// called once for a package, by init.
+// Drain registers do to be called at the end of the process, when all modules
+// are cleaned up: it waits for what the process still has to send, for a
+// limited time. It is called once for a package, by init.
 func Drain(do func()) {
 	ending.Lock()
 	defer ending.Unlock()
 	ending.drain = append(ending.drain, do)
 }
 
-// Finish has do called at the end of the process, after all that Drain has been
-// given: it closes what may be sent to until then. It is called once for a
-// package, by init.
+// Finish registers do to be called at the end of the process, after all that
+// Drain has registered: it closes what may be sent to until then. It is called
+// once for a package, by init.
 func Finish(do func()) {
 	ending.Lock()
 	defer ending.Unlock()

@@ -84,8 +84,8 @@ func newFile(size int) *os.File {
 	return file
 }
 
-// gatherPages has the kernel make a file of huge pages. Where it cannot, the
-// file stays as it is.
+// gatherPages asks the kernel to use huge pages for a file. Where it cannot,
+// the file stays as it is.
 func gatherPages(file *os.File, size int) {
 	space, err := unix.Mmap(-1, 0, size+hugePage, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {

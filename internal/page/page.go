@@ -15,8 +15,8 @@ import (
 	"strconv"
 )
 
-// Send answers with a document, whose type browsers are to take as it is. That
-// the client has left is no error.
+// Send sends a document, whose type browsers are to take as it is. That the
+// client has left is no error.
 func Send(w http.ResponseWriter, status int, mediaType string, body []byte) {
 	header := w.Header()
 	header.Set("Content-Type", mediaType)
@@ -26,7 +26,7 @@ func Send(w http.ResponseWriter, status int, mediaType string, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// SendJSON answers with a value, whose encoding cannot fail.
+// SendJSON sends a value, whose encoding cannot fail.
 func SendJSON(w http.ResponseWriter, status int, value any) {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -35,7 +35,7 @@ func SendJSON(w http.ResponseWriter, status int, value any) {
 	Send(w, status, "application/json; charset=utf-8", body)
 }
 
-// SendError answers with an error, as {"error": text}.
+// SendError sends an error, as {"error": text}.
 func SendError(w http.ResponseWriter, status int, err error) {
 	SendJSON(w, status, map[string]string{"error": err.Error()})
 }

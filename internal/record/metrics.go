@@ -179,7 +179,7 @@ func (o *observer) Adopted(path string, lost int64) {
 	}
 }
 
-// sendsTo has whole files sent to a store.
+// sendsTo makes the observer pass whole files to what sends them to a store.
 func (o *observer) sendsTo(u *uploads) {
 	o.sender = u
 	for _, result := range results {

@@ -115,8 +115,8 @@ var released struct {
 	recorders []*Recorder
 }
 
-// Destruct has everything written and the file finished. When Caddy exits it
-// only begins with that: closeReleased waits for all recorders at the same time.
+// Destruct writes everything and finishes the file. When Caddy exits it only
+// begins to: closeReleased waits for all recorders at the same time.
 func (r *Recorder) Destruct() error {
 	r.end(caddy.Exiting())
 	return nil
@@ -139,7 +139,7 @@ func (r *Recorder) end(exiting bool) {
 	released.recorders = append(older, released.recorders[recent:]...)
 }
 
-// Close has everything written and the file finished, and sent where a store has
+// Close writes everything, finishes the file, and sends it where a store has
 // it. It waits for neither disk nor store for long.
 func (r *Recorder) Close() {
 	r.Recorder.Close()
@@ -164,8 +164,8 @@ func closeReleased() {
 	closing.Wait()
 }
 
-// follow has the recorder start with the configuration, not when it is merely
-// validated, and end in time with the process.
+// follow starts the recorder when the configuration comes into force, not when
+// it is only validated, and ends it in time when Caddy exits.
 func (r *Recorder) follow(ctx caddy.Context, logger *zap.Logger) error {
 	if err := lifecycle.OnStart(ctx, func() {
 		r.observer.logger.Store(logger)

@@ -6,14 +6,9 @@ package record
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -88,15 +83,6 @@ type uploads struct {
 	said    int                 // files that were said to be left at the end
 }
 
-// waiting is a file that is to be sent.
-type waiting struct {
-	path   string
-	size   int64
-	failed int  // tries
-	sent   bool // someone sends it
-	gone   bool // it was deleted meanwhile
-}
-
 // newUploads returns the uploads of a recorder with some options, whose store is
 // at an address.
 func newUploads(address *objects.Address, options *recorder.Options, o *observer) *uploads {
@@ -124,53 +110,9 @@ func hostName() string {
 	}, name)
 }
 
-// start has files sent, from what is in the directory on.
+// start begins to send files, those first that are in the directory.
 func (u *uploads) start() {
 	u.begin.Do(func() { go u.run() })
-}
-
-// add has a file sent that is whole.
-func (u *uploads) add(path string, size int64) {
-	u.mu.Lock()
-	if u.pending[path] == nil {
-		u.pending[path] = &waiting{path: path, size: size}
-	}
-	u.mu.Unlock()
-	u.wakeUp()
-}
-
-func (u *uploads) wakeUp() {
-	select {
-	case u.wake <- struct{}{}:
-	default:
-	}
-}
-
-// deleted notes that a file is gone which was not sent yet: it is lost, unless
-// whoever sends it has it open and succeeds.
-func (u *uploads) deleted(path string, size int64) {
-	u.mu.Lock()
-	w := u.pending[path]
-	sent := w != nil && w.sent
-	if sent {
-		w.gone = true
-	} else {
-		delete(u.pending, path)
-	}
-	u.mu.Unlock()
-	if !sent {
-		u.observer.lost(path, size)
-	}
-}
-
-// pendingBytes returns the size of all files that wait for the store.
-func (u *uploads) pendingBytes() (bytes int64) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for _, w := range u.pending {
-		bytes += w.size
-	}
-	return bytes
 }
 
 // run sends files until the recorder has ended and all is sent, or there is no
@@ -271,210 +213,6 @@ func (u *uploads) givesUp() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.inARow >= givesUpAfter
-}
-
-// look finds the files in the directory.
-func (u *uploads) look() {
-	known := u.known()
-	there, err := recorder.Whole(u.dir, u.prefix)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			u.failed(u.dir, err)
-		}
-		return
-	}
-	u.update(known, there)
-}
-
-// known returns the files that wait.
-func (u *uploads) known() map[string]*waiting {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return maps.Clone(u.pending)
-}
-
-// update notes which files are there, and forgets those that are not, of the ones
-// that were known before the directory was read: others may have been finished
-// since.
-func (u *uploads) update(known map[string]*waiting, there []recorder.Stored) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	found := make(map[string]bool, len(there))
-	for _, file := range there {
-		path := filepath.Join(u.dir, file.Name)
-		found[path] = true
-		if u.pending[path] == nil && !u.strange[path] {
-			u.pending[path] = &waiting{path: path, size: file.Size}
-		}
-	}
-	for path, w := range known {
-		if !found[path] && u.pending[path] == w && !w.sent {
-			delete(u.pending, path)
-		}
-	}
-}
-
-// due returns the files to be sent: the oldest first, but those last that have
-// failed, so that none can be in the way of others.
-func (u *uploads) due() []*waiting {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	all := make([]*waiting, 0, len(u.pending))
-	for _, w := range u.pending {
-		all = append(all, w)
-	}
-	slices.SortFunc(all, func(a, b *waiting) int {
-		return cmp.Or(cmp.Compare(a.failed, b.failed), strings.Compare(a.path, b.path))
-	})
-	return all
-}
-
-// claims are the files that are being sent, by path: while a configuration is
-// replaced two recorders may have one directory.
-var claims sync.Map
-
-// send sends a file, and reports whether it need not be sent again.
-func (u *uploads) send(w *waiting) (ok bool) {
-	if _, taken := claims.LoadOrStore(w.path, true); taken {
-		return true // and found again by the next look, if it is still there
-	}
-	defer claims.Delete(w.path)
-	defer func() {
-		if p := recover(); p != nil {
-			u.failed(w.path, fmt.Errorf("panic: %v", p))
-			ok = u.ended(w, "")
-		}
-	}()
-	u.mu.Lock()
-	w.sent = true
-	u.mu.Unlock()
-	result, err := u.upload(w)
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // sent by another recorder, or moved away
-		u.mu.Lock()
-		delete(u.pending, w.path)
-		gone := w.gone
-		u.mu.Unlock()
-		if gone {
-			u.observer.lost(w.path, w.size)
-		}
-		return true
-	case errors.Is(err, recorder.ErrStrange):
-		u.mu.Lock()
-		delete(u.pending, w.path)
-		u.strange[w.path] = true
-		u.mu.Unlock()
-		u.failed(w.path, err)
-		return true
-	case err != nil && u.ctx.Err() == nil:
-		u.failed(w.path, err)
-	}
-	return u.ended(w, result)
-}
-
-// ended notes how a try ended, with no result if it failed.
-func (u *uploads) ended(w *waiting, result string) bool {
-	u.mu.Lock()
-	w.sent = false
-	if result == "" {
-		w.failed++
-		u.inARow++
-	} else {
-		u.inARow = 0
-	}
-	gone := w.gone
-	if result != "" || gone {
-		delete(u.pending, w.path)
-	}
-	u.mu.Unlock()
-	switch {
-	case result != "":
-		u.observer.uploaded(w.path, w.size, result)
-	case gone:
-		u.observer.lost(w.path, w.size)
-	}
-	return result != ""
-}
-
-// upload has the store take a file, and then removes it.
-func (u *uploads) upload(w *waiting) (result string, err error) {
-	if err := recorder.CheckRecording(w.path); err != nil {
-		return "", err
-	}
-	if w.size >= objects.Large {
-		if err := u.take(u.large); err != nil {
-			return "", err
-		}
-		defer func() { <-u.large }()
-	}
-	bucket, err := u.open()
-	if err != nil {
-		return "", err
-	}
-	file, err := os.Open(w.path)
-	if err != nil {
-		return "", err
-	}
-	put, err := bucket.Upload(u.ctx, path.Join(u.folder, filepath.Base(w.path)), file)
-	file.Close()
-	if err != nil {
-		return "", err
-	}
-	if err := os.Remove(w.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	if put.Present {
-		return resultPresent, nil
-	}
-	return resultUploaded, nil
-}
-
-// open returns the bucket, which is opened with the first file: some stores are
-// asked for something then.
-func (u *uploads) open() (*objects.Bucket, error) {
-	if err := u.take(u.opening); err != nil {
-		return nil, err
-	}
-	defer func() { <-u.opening }()
-	if u.bucket != nil {
-		return u.bucket, nil
-	}
-	bucket, err := u.address.Open(u.ctx)
-	if err != nil {
-		return nil, err
-	}
-	u.bucket = bucket
-	return bucket, nil
-}
-
-// take waits until a channel of one has room, for what nobody else may do at the
-// same time.
-func (u *uploads) take(room chan<- struct{}) error {
-	select {
-	case room <- struct{}{}:
-		return nil
-	case <-u.ctx.Done():
-		return context.Canceled
-	}
-}
-
-// close closes the bucket when nothing is sent.
-func (u *uploads) close() {
-	u.opening <- struct{}{}
-	defer func() { <-u.opening }()
-	if u.bucket != nil {
-		u.bucket.Close()
-		u.bucket = nil
-	}
-}
-
-// failed counts a failure, and logs one a minute.
-func (u *uploads) failed(path string, err error) {
-	u.observer.uploads.WithLabelValues(resultFailed).Inc()
-	if held, ok := u.throttle.Allow(); ok {
-		u.observer.logger.Load().Warn("uploading recording failed, and is tried again",
-			zap.String("file", path), zap.Stringer("store", u.address), zap.Error(err), zap.Int64("failures_not_logged", held))
-	}
 }
 
 // end waits until all is sent, but not for long, and says what is left. It is

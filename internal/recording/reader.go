@@ -180,12 +180,12 @@ func (r *Reader) fill(length int) error {
 	return nil
 }
 
-// damage is the error for bytes that cannot be read.
+// damage returns the error for bytes that cannot be read.
 func (r *Reader) damage(err error) error {
 	return &DamageError{Offset: r.offset, Records: r.count, Err: err}
 }
 
-// unreadable is the error for bytes that can be read but are no record: if not
+// unreadable returns the error for bytes that can be read but are no record: if not
 // even the first is one, this is no recording.
 func (r *Reader) unreadable(err error) error {
 	if r.count == 0 {

@@ -155,7 +155,8 @@ func (m *Message) take(content Content) {
 	}
 }
 
-// WithoutLength has the message not say how long its body is, if it has one.
+// WithoutLength changes the message so that it does not say how long its body
+// is, and returns it.
 func (m *Message) WithoutLength() *Message {
 	if HasBody(m.Status) {
 		m.Length, m.Chunked = "", true

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"unicode/utf8"
 
 	"golang.org/x/net/http/httpguts"
@@ -53,4 +54,13 @@ func LookedIn(err error, path string) error {
 		return err
 	}
 	return fmt.Errorf("%w (looked in %s)", err, directory)
+}
+
+// InField returns an error of reading a T from JSON as one to which encoding/json
+// adds the name of the field: it does for no other kind. It is nil if there is none.
+func InField[T any](err error) error {
+	if err == nil {
+		return nil
+	}
+	return &json.UnmarshalTypeError{Value: fmt.Sprintf("a value (%v)", err), Type: reflect.TypeFor[T]()}
 }

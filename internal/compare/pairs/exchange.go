@@ -74,7 +74,7 @@ func newExchange(p *Pool, held int64) *Exchange {
 }
 
 // Respond hands in a system's response, of which a copy is kept. Only the first
-// word of a system counts, and none once the exchange has timed out.
+// response of a system counts, and none once the exchange has timed out.
 func (x *Exchange) Respond(from Side, r *compare.Response) {
 	if x == nil {
 		return
@@ -172,7 +172,7 @@ func (p *Pool) take(size int) (buffer *[]byte, held int64) {
 	return buffer, int64(size)
 }
 
-// release lets go of a response, whose exchange may be kept for long by its key.
+// release drops a response, since its exchange may be kept for long by its key.
 func (s *side) release() {
 	if s.buffer != nil && cap(*s.buffer) <= maxPooled {
 		buffers.Put(s.buffer)

@@ -55,7 +55,7 @@ func (p *Pool) Join(key uint64, r *Request) *Exchange {
 	return x
 }
 
-// asking is how many sides ask for each key.
+// asking returns how many sides ask for each key.
 func (o *Options) asking() int {
 	n := 1 + len(o.Tallies)
 	if o.Noise {

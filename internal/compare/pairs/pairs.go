@@ -10,6 +10,7 @@ package pairs
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/compare"
@@ -143,7 +144,7 @@ func (p *Pool) reserve(r *Request) *Exchange {
 	return newExchange(p, size)
 }
 
-// begin has an exchange wait for its responses. It is called with the lock.
+// begin makes an exchange wait for its responses. The caller holds the lock.
 func (p *Pool) begin(x *Exchange) {
 	x.deadline = time.Now().Add(p.options.Timeout)
 	p.waiting.add(x)
@@ -153,8 +154,8 @@ func (p *Pool) begin(x *Exchange) {
 	}
 }
 
-// complete has an exchange compared that has all that it will get. It is called
-// with the lock.
+// complete passes on to the workers an exchange that has all that it will get.
+// The caller holds the lock.
 func (p *Pool) complete(x *Exchange) {
 	x.complete = true
 	p.waiting.remove(x)
@@ -221,3 +222,29 @@ func (p *Pool) skip(system int, reason string) {
 		p.options.Skipped(system, reason)
 	}
 }
+
+// Memory counts the bytes that responses take, from when they are received until
+// they are compared. Pools may share one, with those who keep responses for them.
+type Memory struct {
+	limit int64
+	held  atomic.Int64
+}
+
+// NewMemory returns one of which limit bytes may be taken.
+func NewMemory(limit int64) *Memory { return &Memory{limit: limit} }
+
+// Take reserves so many bytes more and reports whether they may be held. They
+// are given back by Return.
+func (m *Memory) Take(bytes int64) bool {
+	if m.held.Add(bytes) > m.limit {
+		m.held.Add(-bytes)
+		return false
+	}
+	return true
+}
+
+// Return returns bytes that were taken.
+func (m *Memory) Return(bytes int64) { m.held.Add(-bytes) }
+
+// Held returns how many bytes are taken.
+func (m *Memory) Held() int64 { return m.held.Load() }

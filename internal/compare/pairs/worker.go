@@ -4,6 +4,8 @@
 package pairs
 
 import (
+	"sync"
+
 	"github.com/caddy-rehearsal/rehearsal/internal/compare"
 	"github.com/caddy-rehearsal/rehearsal/internal/compare/tally"
 )
@@ -38,8 +40,8 @@ func (p *Pool) compareHere(x *Exchange) {
 	p.dismiss(p.compareWith(p.hire(), x))
 }
 
-// compareWith has a worker compare an exchange, without the lock, which it is
-// called with. It returns the worker, or another one if that has panicked.
+// compareWith compares an exchange without the lock, which the caller holds
+// before and after. It returns the worker, or a new one if that has panicked.
 func (p *Pool) compareWith(w *worker, x *Exchange) *worker {
 	p.mu.Unlock()
 	if !w.contained(x) {
@@ -86,8 +88,8 @@ func (w *worker) contained(x *Exchange) (sane bool) {
 		}
 		x.request = Request{}
 		if w.large {
-			w.diff.LetGo()
-			w.noise.LetGo()
+			w.diff.Shrink()
+			w.noise.Shrink()
 			w.share()
 		}
 		if recover() == nil {
@@ -147,7 +149,7 @@ func (w *worker) letGo(noise *compare.Result) {
 	for i := range noise.Differences {
 		noise.Differences[i].Old, noise.Differences[i].New = nil, nil
 	}
-	w.noise.LetGo()
+	w.noise.Shrink()
 }
 
 // lacks returns why one of the sides has no response, "" if all have.
@@ -162,3 +164,23 @@ func lacks(sides ...*side) string {
 	}
 	return ""
 }
+
+// alone waits until no other worker compares large bodies, which take many times
+// their size. It is called as often as a body of an exchange turns out to be one.
+func (w *worker) alone() {
+	if !w.large {
+		large.Lock()
+		w.large = true
+	}
+}
+
+// share ends what alone has begun: another worker may compare large bodies.
+func (w *worker) share() {
+	if w.large {
+		w.large = false
+		large.Unlock()
+	}
+}
+
+// large is held by the one worker of the process that compares large bodies.
+var large sync.Mutex

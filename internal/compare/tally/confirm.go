@@ -155,7 +155,7 @@ func (t *Tally) AskedBeside(n int64) {
 	t.state.Beside += n
 }
 
-// sure is how improbable by chance the rounds of one request must be.
+// sure returns how improbable by chance the rounds of one request must be.
 func (s *state) sure() float64 { return sureOf / float64(max(1, s.Asked+s.Beside)) }
 
 func (c *Confirmation) twiceMore() []Ask {

@@ -108,7 +108,7 @@ func (t *Tally) drop(e *endpoints, place string, names map[string]bool) {
 	}
 }
 
-// alone is in how many requests new differs and old′ does not; without those
+// alone returns in how many requests new differs and old′ does not; without those
 // whose values are certainly made anew each time.
 func (f *field) alone() int64 {
 	if f.Generated.certain() {
@@ -117,8 +117,8 @@ func (f *field) alone() int64 {
 	return f.B
 }
 
-// look is the test of a count that is read while it grows: when b+c has
-// reached 16, 32, 64 and so on.
+// look tests a count that is read while it grows, whenever b+c reaches 16, 32,
+// 64 and so on.
 func (f *field) look() {
 	for f.B+f.C >= 16<<f.Looks && f.Looks < 50 {
 		f.Looks++

@@ -67,10 +67,10 @@ type Table struct {
 	Latency       Shift            `json:"latency"`
 }
 
-// Diffs is how many fields are proved, confirmed or differ.
+// Diffs returns how many fields are proved, confirmed or differ.
 func (t *Table) Diffs() int { return t.count(Class.Counts) }
 
-// Unconfirmed is how many fields are unconfirmed.
+// Unconfirmed returns how many fields are unconfirmed.
 func (t *Table) Unconfirmed() int { return t.count(func(c Class) bool { return c == Unconfirmed }) }
 
 func (t *Table) count(counts func(Class) bool) (n int) {
@@ -138,7 +138,7 @@ func (f *field) kind() compare.Kind {
 	return most
 }
 
-// differing is in how many requests new differs; without noise, those do not
+// differing returns in how many requests new differs; without noise, those do not
 // count whose values are certainly made anew each time.
 func (f *field) differing(class Class) int64 {
 	if class == Differs && f.Generated.certain() {

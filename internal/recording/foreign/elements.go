@@ -52,7 +52,7 @@ func (e *elements) next() (text []byte, size int64, err error) {
 	}
 }
 
-// forget lets go of the memory of a long text.
+// forget releases the memory of a long text.
 func (e *elements) forget() {
 	if cap(e.text) > maxLineKept {
 		e.text = nil

@@ -64,9 +64,9 @@ func NewReader(in io.Reader, each func(Mark)) *Reader { return &Reader{in: in, b
 // frame's end: it is still being written, or its writer was killed.
 func (r *Reader) Unfinished() bool { return r.open }
 
-// Read returns what the blocks hold. It ends with io.EOF after a whole frame and
-// after a whole block, and with io.ErrUnexpectedEOF elsewhere. It ends for good:
-// who looks ahead in it takes the error from nobody.
+// Read returns what the blocks hold. It ends with io.EOF after a whole frame
+// and after a whole block, and with io.ErrUnexpectedEOF elsewhere. Every later
+// call returns the same error.
 func (r *Reader) Read(p []byte) (int, error) {
 	for len(r.unread) == 0 {
 		if r.err == nil {

@@ -144,7 +144,7 @@ func (b *budget) repay(d *Draft) {
 	}
 }
 
-// wake has those who wait look again.
+// wake makes those who wait look again.
 func (b *budget) wake() {
 	close(b.freed)
 	b.freed = make(chan struct{})

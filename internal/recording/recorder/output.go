@@ -55,7 +55,7 @@ func isOpen(prefix, name string) bool {
 	return ok && isWhole(prefix, whole)
 }
 
-// extension is what file names end in.
+// extension returns what file names end in.
 func (c Compression) extension() string {
 	if c.none {
 		return plainExtension

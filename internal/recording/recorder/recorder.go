@@ -169,14 +169,15 @@ func (r *Recorder) Running() bool {
 	}
 }
 
-// end is closed when the goroutine that was begun last has ended.
+// end returns a channel that is closed when the goroutine that was begun last
+// has ended.
 func (r *Recorder) end() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.finished
 }
 
-// StopWaiting has requests go on that wait for memory; their records are lost.
+// StopWaiting lets requests go on that wait for memory; their records are lost.
 func (r *Recorder) StopWaiting() { r.budget.stopWaiting() }
 
 // mayEnd ends the goroutine's time if nobody uses the recorder: enter either

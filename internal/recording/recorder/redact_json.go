@@ -102,7 +102,7 @@ func (w *jsonWalk) redact(depth int) bool {
 	return ok
 }
 
-// replace has text in the place of what was passed over since from.
+// replace writes text in place of what was passed over since from.
 func (w *jsonWalk) replace(from int, text string) {
 	w.out = append(append(w.out, w.body[w.copied:from]...), text...)
 	w.copied = w.at

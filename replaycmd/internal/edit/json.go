@@ -12,9 +12,10 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/jsonpath"
 )
 
-// JSON changes the values at a path of a body that is JSON: strings, numbers and
-// names like true. What was no string stays none if it can. It returns whether
-// anything was changed, which it is not where the body is JSON in part only.
+// JSON changes the values at a path of a body that is JSON: strings, numbers
+// and names like true. What was no string stays none if it can. It reports
+// whether anything was changed, which it is not where the body is JSON in part
+// only.
 func (d *Draft) JSON(path jsonpath.Path, change Change) bool {
 	body := d.Body()
 	if len(body) == 0 {

@@ -69,9 +69,9 @@ func Remakes(at conversation.Place) bool {
 
 const idempotencyKey = "Idempotency-Key"
 
-// changeCookies has the cookies go that the jar has, of those that the recording
-// sends. One that the target has taken back, or that is not for this request,
-// goes no more.
+// changeCookies replaces the cookies that the recording sends by those of the
+// jar. One that the target has taken back, or that is not for this request, is
+// left out.
 func (s *Step) changeCookies(d *edit.Draft, target int) {
 	if len(s.jarred) == 0 {
 		return

@@ -47,7 +47,7 @@ type Options struct {
 	// Again is how many of the targets, at the end, are others once more. What is
 	// to be done once, they are asked to do a second time.
 	Again int
-	// Pauses has a request that waits for an answer due at the end of that and as
+	// Pauses makes a request that waits for an answer due at the end of that and as
 	// long after as it was recorded, divided by this. 0: when it was due anyhow,
 	// or as the answer comes.
 	Pauses float64

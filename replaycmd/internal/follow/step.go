@@ -106,10 +106,10 @@ func (s *Step) consume(r *recording.Request, links []int) {
 	}
 }
 
-// keepOrder has a request wait as well for those that were about the same thing
-// and had been answered when it was recorded: what is put into a cart is there
-// before the cart is ordered. Credentials are no such thing, or a session would
-// be one request after the other.
+// keepOrder makes a request wait as well for those that were about the same
+// thing and had been answered when it was recorded: what is put into a cart is
+// there before the cart is ordered. Credentials are no such thing, or a session
+// would be one request after the other.
 func (s *Step) keepOrder() {
 	for _, n := range s.needs {
 		switch s.run.links[n.link].Consumer.Place.Kind { //nolint:exhaustive // the others are things

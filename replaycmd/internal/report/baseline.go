@@ -28,7 +28,7 @@ type BaselineTarget struct {
 	Service  Latency `json:"service"`
 }
 
-// SetBaseline has the report judged beside an earlier one.
+// SetBaseline adds an earlier report, beside which this one is judged.
 func (r *Report) SetBaseline(old *Report) {
 	b := &Baseline{Started: old.Started, Run: old.Run, Targets: []BaselineTarget{}}
 	for _, t := range old.Targets {

@@ -156,9 +156,9 @@ func (c Condition) OfUnlinked() bool { return c.figure == "unlinked" }
 // OfErrors reports whether the condition is about errors.
 func (c Condition) OfErrors() bool { return c.figure == "errors" }
 
-// Judge returns whether the condition holds of a target. Latencies are those from
-// when requests were due. What is unknown, a latency without an answer or a share
-// of no requests, does not hold.
+// Judge returns the check of the condition on a target. Latencies are those
+// from when requests were due. What is unknown, a latency without an answer or
+// a share of no requests, does not hold.
 func (c Condition) Judge(t *Target) Check {
 	check := Check{Condition: c.text, Target: t.Name}
 	if p, ok := percentile(c.figure); ok || c.figure == "max" {

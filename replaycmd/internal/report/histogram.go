@@ -4,7 +4,9 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -74,3 +76,56 @@ func decodeHistogram(text string, longest time.Duration) (*Histogram, error) {
 	}
 	return &Histogram{hdr: hdr, max: longest}, nil
 }
+
+// Latency is a distribution of times. Its figures are 0 where there are none.
+type Latency struct {
+	Count     int64   `json:"count"`
+	MeanMS    float64 `json:"mean_ms"`
+	P50MS     float64 `json:"p50_ms"`
+	P90MS     float64 `json:"p90_ms"`
+	P95MS     float64 `json:"p95_ms"`
+	P99MS     float64 `json:"p99_ms"`
+	P999MS    float64 `json:"p99_9_ms"`
+	MaxMS     float64 `json:"max_ms"`
+	Histogram string  `json:"histogram"` // HdrHistogram V2, compressed, base64, in nanoseconds
+
+	measured *Histogram
+}
+
+func newLatency(h *Histogram) (Latency, error) {
+	encoded, err := h.Encode()
+	return Latency{
+		Count: h.Count(), MeanMS: ms(h.Mean()), P50MS: ms(h.At(50)), P90MS: ms(h.At(90)), P95MS: ms(h.At(95)),
+		P99MS: ms(h.At(99)), P999MS: ms(h.At(99.9)), MaxMS: ms(h.Max()), Histogram: encoded, measured: h,
+	}, err
+}
+
+// UnmarshalJSON reads the figures and the histogram behind them.
+func (l *Latency) UnmarshalJSON(data []byte) error {
+	type figures Latency
+	if err := json.Unmarshal(data, (*figures)(l)); err != nil {
+		return err
+	}
+	var err error
+	l.measured, err = decodeHistogram(l.Histogram, time.Duration(math.Round(l.MaxMS*1000))*time.Microsecond)
+	return err
+}
+
+// At returns the time that the given percentage of the times don't exceed, or 0
+// if there are none.
+func (l *Latency) At(percent float64) time.Duration {
+	if l.Count == 0 {
+		return 0
+	}
+	return l.measured.At(percent)
+}
+
+// Max returns the longest of the times, or 0 if there are none.
+func (l *Latency) Max() time.Duration {
+	if l.Count == 0 {
+		return 0
+	}
+	return l.measured.Max()
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

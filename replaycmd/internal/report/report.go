@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -101,21 +100,6 @@ type Target struct {
 	Links             []Link           `json:"links,omitempty"`  // what became of each, if conversations were followed
 	TimelineSeconds   int64            `json:"timeline_seconds"` // that each moment of the timeline takes: 1, more in long runs
 	Timeline          []Moment         `json:"timeline"`
-}
-
-// Latency is a distribution of times. Its figures are 0 where there are none.
-type Latency struct {
-	Count     int64   `json:"count"`
-	MeanMS    float64 `json:"mean_ms"`
-	P50MS     float64 `json:"p50_ms"`
-	P90MS     float64 `json:"p90_ms"`
-	P95MS     float64 `json:"p95_ms"`
-	P99MS     float64 `json:"p99_ms"`
-	P999MS    float64 `json:"p99_9_ms"`
-	MaxMS     float64 `json:"max_ms"`
-	Histogram string  `json:"histogram"` // HdrHistogram V2, compressed, base64, in nanoseconds
-
-	measured *Histogram
 }
 
 // Class is what became of the requests of one class.
@@ -255,50 +239,12 @@ func newClasses(facts *Facts, totals *Totals) ([]Class, error) {
 	return classes, nil
 }
 
-// sortClasses has the classes with the most requests come first.
+// sortClasses puts the classes with the most requests first.
 func sortClasses(classes []Class) {
 	slices.SortFunc(classes, func(a, b Class) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Name, b.Name))
 	})
 }
-
-func newLatency(h *Histogram) (Latency, error) {
-	encoded, err := h.Encode()
-	return Latency{
-		Count: h.Count(), MeanMS: ms(h.Mean()), P50MS: ms(h.At(50)), P90MS: ms(h.At(90)), P95MS: ms(h.At(95)),
-		P99MS: ms(h.At(99)), P999MS: ms(h.At(99.9)), MaxMS: ms(h.Max()), Histogram: encoded, measured: h,
-	}, err
-}
-
-// UnmarshalJSON reads the figures and the histogram behind them.
-func (l *Latency) UnmarshalJSON(data []byte) error {
-	type figures Latency
-	if err := json.Unmarshal(data, (*figures)(l)); err != nil {
-		return err
-	}
-	var err error
-	l.measured, err = decodeHistogram(l.Histogram, time.Duration(math.Round(l.MaxMS*1000))*time.Microsecond)
-	return err
-}
-
-// At returns the time that the given percentage of the times don't exceed, or 0
-// if there are none.
-func (l *Latency) At(percent float64) time.Duration {
-	if l.Count == 0 {
-		return 0
-	}
-	return l.measured.At(percent)
-}
-
-// Max returns the longest of the times, or 0 if there are none.
-func (l *Latency) Max() time.Duration {
-	if l.Count == 0 {
-		return 0
-	}
-	return l.measured.Max()
-}
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // StatusClass returns how many responses have a status of a hundred: 2 for 2xx.
 func (t *Target) StatusClass(hundred int) (n int64) {

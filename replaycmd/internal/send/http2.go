@@ -176,7 +176,7 @@ func refused(err error) bool {
 		strings.Contains(text, "client conn not usable")
 }
 
-// request is the message in HTTP/2's terms. Its target goes as it is: net/http
+// request returns the message in HTTP/2's terms. Its target goes as it is: net/http
 // takes scheme and host off an opaque URL and sends the rest.
 func (c *http2) request(ctx context.Context, m *Message, to address) *http.Request {
 	host := to.host

@@ -16,7 +16,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/page"
@@ -192,7 +191,7 @@ func notFound(detail string) error {
 	return &failure{http.StatusNotFound, 404, detail, detail}
 }
 
-// problems is the JSON of an error.
+// problems returns the JSON of an error.
 func problems(f *failure) any {
 	type one struct {
 		Code   int    `json:"code"`
@@ -222,7 +221,7 @@ func (c *inquiry) into(target any) error {
 	return nil
 }
 
-// page returns the part of a list that limit and offset ask for.
+// paged returns the part of a list that limit and offset ask for.
 func paged[T any](c *inquiry, list []T) ([]T, error) {
 	offset, err := c.number("offset", 0)
 	if err != nil {
@@ -291,50 +290,4 @@ func (s *Stubs) onMetadata(pattern []byte) (func(*wiremock.Mapping) (bool, error
 			Target: "/", ReadBody: func() ([]byte, error) { return metadata, nil },
 		})
 	}, nil
-}
-
-func (s *Stubs) serveVersion(c *inquiry) (any, error) {
-	if strings.Contains(c.Header.Get("Accept"), "text/plain") {
-		return version, nil
-	}
-	return map[string]string{"version": version}, nil
-}
-
-func (s *Stubs) serveHealth(*inquiry) (any, error) {
-	return map[string]any{
-		"status": "healthy", "message": "Wiremock is ok", "version": version,
-		"uptimeInSeconds": int64(time.Since(s.began).Seconds()), "timestamp": time.Now().UTC().Format(time.RFC3339Nano),
-	}, nil
-}
-
-func (s *Stubs) serveSettings(*inquiry) (any, error) {
-	return map[string]any{"settings": s.shown()}, nil
-}
-
-func (s *Stubs) serveSet(c *inquiry) (any, error) {
-	var shown shownSettings
-	if err := c.into(&shown); err != nil {
-		return nil, err
-	}
-	return nothing, s.set(shown)
-}
-
-func (s *Stubs) serveSetExtended(c *inquiry) (any, error) {
-	var changed struct {
-		Extended map[string]json.RawMessage `json:"extended"`
-	}
-	if err := c.into(&changed); err != nil {
-		return nil, err
-	}
-	shown := s.shown()
-	all := make(map[string]json.RawMessage)
-	if len(shown.Extended) > 0 {
-		_ = json.Unmarshal(shown.Extended, &all)
-	}
-	maps.Copy(all, changed.Extended)
-	var err error
-	if shown.Extended, err = json.Marshal(all); err != nil {
-		return nil, err
-	}
-	return nothing, s.set(shown)
 }

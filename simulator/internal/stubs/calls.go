@@ -90,7 +90,7 @@ func (c *caller) close() {
 	c.client.CloseIdleConnections()
 }
 
-// add has calls made, each after its delay.
+// add queues calls, each of which is made after its delay.
 func (c *caller) add(calls []wiremock.Call, mapping string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

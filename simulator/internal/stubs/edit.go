@@ -90,7 +90,7 @@ func (s *Stubs) change(how func(list []*wiremock.Mapping) ([]*wiremock.Mapping, 
 	return s.changed(how)
 }
 
-// changed is change for those who hold the lock.
+// changed is change for callers that hold the lock.
 func (s *Stubs) changed(how func(list []*wiremock.Mapping) ([]*wiremock.Mapping, error)) error {
 	if s.retired {
 		return errRetired

@@ -140,7 +140,7 @@ func (j *journal) mask(e *event, kind string) {
 	e.body = m.Body(e.header.Values("Content-Encoding"), kind, e.body)
 }
 
-// trim lets the oldest go.
+// trim drops the oldest events until the journal is within its limits.
 func (j *journal) trim() {
 	gone := 0
 	for gone < len(j.events) && (len(j.events)-gone > j.options.Requests || j.size > j.options.Bytes) {

@@ -6,6 +6,8 @@ package stubs
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/wiremock"
@@ -61,4 +63,50 @@ func (s *Stubs) wait() *wiremock.Settings {
 		return nil
 	}
 	return &in.Settings
+}
+
+func (s *Stubs) serveVersion(c *inquiry) (any, error) {
+	if strings.Contains(c.Header.Get("Accept"), "text/plain") {
+		return version, nil
+	}
+	return map[string]string{"version": version}, nil
+}
+
+func (s *Stubs) serveHealth(*inquiry) (any, error) {
+	return map[string]any{
+		"status": "healthy", "message": "Wiremock is ok", "version": version,
+		"uptimeInSeconds": int64(time.Since(s.began).Seconds()), "timestamp": time.Now().UTC().Format(time.RFC3339Nano),
+	}, nil
+}
+
+func (s *Stubs) serveSettings(*inquiry) (any, error) {
+	return map[string]any{"settings": s.shown()}, nil
+}
+
+func (s *Stubs) serveSet(c *inquiry) (any, error) {
+	var shown shownSettings
+	if err := c.into(&shown); err != nil {
+		return nil, err
+	}
+	return nothing, s.set(shown)
+}
+
+func (s *Stubs) serveSetExtended(c *inquiry) (any, error) {
+	var changed struct {
+		Extended map[string]json.RawMessage `json:"extended"`
+	}
+	if err := c.into(&changed); err != nil {
+		return nil, err
+	}
+	shown := s.shown()
+	all := make(map[string]json.RawMessage)
+	if len(shown.Extended) > 0 {
+		_ = json.Unmarshal(shown.Extended, &all)
+	}
+	maps.Copy(all, changed.Extended)
+	var err error
+	if shown.Extended, err = json.Marshal(all); err != nil {
+		return nil, err
+	}
+	return nothing, s.set(shown)
 }

@@ -28,11 +28,11 @@ var comparisons = caddy.NewUsagePool()
 // identity is what a comparison is known by across configurations.
 type identity struct{ tee, options string }
 
-// names are the ones that a configuration uses, by claim.
+// names are the ones that a configuration uses, by reservation.
 var names = caddy.NewUsagePool()
 
-// claim is a name within one configuration, which its registry stands for.
-type claim struct {
+// reservation is a name within one configuration, which its registry stands for.
+type reservation struct {
 	registry *prometheus.Registry
 	tee      string
 }
@@ -61,8 +61,8 @@ func (s *shared) Destruct() error {
 	return nil
 }
 
-// reset has the counts begin at zero. What is on its way counts to those before:
-// it is not waited for, so that many resets keep no more than one.
+// reset makes the counts begin at zero. What is on its way counts to those
+// before: it is not waited for, so that many resets keep no more than one.
 func (s *shared) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,7 @@ func Open(ctx caddy.Context, tee string, shadows []string, o *Options, timeout t
 	}
 	id := identity{tee, string(content)}
 	c := &Comparison{shadows: shadows, patience: timeout + grace}
-	if err := c.claimName(ctx, id); err != nil {
+	if err := c.reserveName(ctx, id); err != nil {
 		c.Release()
 		return nil, err
 	}
@@ -153,10 +153,10 @@ func Open(ctx caddy.Context, tee string, shadows []string, o *Options, timeout t
 // grace is how much longer than the tee's timeout a pair waits for the primary.
 const grace = 10 * time.Second
 
-// claimName refuses a name that a tee with other options has in the same
+// reserveName refuses a name that a tee with other options has in the same
 // configuration.
-func (c *Comparison) claimName(ctx caddy.Context, id identity) error {
-	key := claim{ctx.GetMetricsRegistry(), id.tee}
+func (c *Comparison) reserveName(ctx caddy.Context, id identity) error {
+	key := reservation{ctx.GetMetricsRegistry(), id.tee}
 	options, _ := names.LoadOrStore(key, id.options)
 	c.release = append(c.release, func() { _, _ = names.Delete(key) })
 	if options != id.options {
@@ -178,7 +178,7 @@ func (c *Comparison) Release() {
 // Wants reports whether the next copy is among those that are compared.
 func (c *Comparison) Wants() bool { return c.options.Percent.Takes(rand.Uint64()) }
 
-// MaxBody is how many bytes of a body are to be kept.
+// MaxBody returns how many bytes of a body are kept.
 func (c *Comparison) MaxBody() int { return c.options.maxBody() }
 
 // Begin returns the exchange of a copy, which begins now; nil if there is no

@@ -8,9 +8,10 @@ package units
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Percent is a share from 0 to 100. As text it is a number with an optional
@@ -60,11 +61,27 @@ func PercentOfJSON(data []byte) (Percent, error) {
 	return ParsePercent(text)
 }
 
-// InField returns an error of reading a T from JSON as one to which encoding/json
-// adds the name of the field: it does for no other kind. It is nil if there is none.
-func InField[T any](err error) error {
-	if err == nil {
-		return nil
+// longestDuration is the longest text that is read as a duration.
+const longestDuration = 100
+
+var days = regexp.MustCompile(`[0-9]*\.?[0-9]+d`)
+
+// ParseDuration returns the duration that a text such as `500ms`, `1m30s` or
+// `7d` stands for. It reads what time.ParseDuration does, and days of 24 hours,
+// once.
+func ParseDuration(text string) (time.Duration, error) {
+	if len(text) > longestDuration {
+		return 0, fmt.Errorf("a text of %d bytes is not a duration", len(text))
 	}
-	return &json.UnmarshalTypeError{Value: fmt.Sprintf("a value (%v)", err), Type: reflect.TypeFor[T]()}
+	seen := 0
+	hours := days.ReplaceAllStringFunc(text, func(part string) string {
+		seen++
+		n, _ := strconv.ParseFloat(part[:len(part)-1], 64)
+		return strconv.FormatFloat(n*24, 'f', -1, 64) + "h"
+	})
+	d, err := time.ParseDuration(hours)
+	if err != nil || seen > 1 {
+		return 0, fmt.Errorf("'%s' is not a duration: expected a number and a unit, like 500ms, 1m30s or 7d", text)
+	}
+	return d, nil
 }
