@@ -6,6 +6,8 @@ package queues
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -56,13 +58,29 @@ func receive(t *testing.T, b *brokertest.Memory, service string, addresses ...st
 	return all
 }
 
+// pass has time pass, and what is due then done.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 const atOnce = `{"stages": [{"at": 0}]}`
 
-// answers returns what a broker was sent, by the correlation ID.
-func answers(b *brokertest.Memory) map[string]time.Time {
+// answers returns a function that returns when a broker was sent what, by the
+// correlation ID.
+func answers(b *brokertest.Memory) func() map[string]time.Time {
+	var mu sync.Mutex
 	came := make(map[string]time.Time)
-	b.Sent = func(m *broker.Message) { came[fmt.Sprint(m.CorrelationID)] = time.Now() }
-	return came
+	b.Sent = func(m *broker.Message) {
+		mu.Lock()
+		defer mu.Unlock()
+		came[fmt.Sprint(m.CorrelationID)] = time.Now()
+	}
+	return func() map[string]time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return maps.Clone(came)
+	}
 }
 
 func ask(address string, id int) *broker.Delivery {
@@ -83,7 +101,7 @@ func TestTwoConnections(t *testing.T) {
 		}
 		addresses := []string{"a", "b", "refused", "c"}
 		receive(t, b, atOnce, addresses...)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		for i, address := range addresses {
 			b.Put(ask(address, i))
 		}
@@ -91,8 +109,8 @@ func TestTwoConnections(t *testing.T) {
 		if ever, now := b.Connections(); ever != 2 || now != 2 {
 			t.Errorf("%d connections, of which %d are left: want 2", ever, now)
 		}
-		if len(came) != 3 {
-			t.Errorf("answers to %v, want 3", came)
+		if len(came()) != 3 {
+			t.Errorf("answers to %v, want 3", came())
 		}
 	})
 }
@@ -113,13 +131,13 @@ func TestAddressThatCostsTheConnection(t *testing.T) {
 					return brokertest.Attaches
 				}
 				receive(t, b, atOnce, "a", "bad", "b")
-				time.Sleep(time.Minute)
+				pass(time.Minute)
 				shared := b.Receiver("a")
 				if shared == 0 || b.Receiver("b") != shared || b.Receiver("bad") != 0 {
 					t.Fatalf("received from over the connections %d, %d and %d", shared, b.Receiver("b"), b.Receiver("bad"))
 				}
 				before, _ := b.Connections()
-				time.Sleep(10 * time.Minute)
+				pass(10 * time.Minute)
 				if now, _ := b.Connections(); now < before+10 {
 					t.Errorf("it was tried %d times in 10 minutes", now-before)
 				}
@@ -127,21 +145,21 @@ func TestAddressThatCostsTheConnection(t *testing.T) {
 					t.Error("the others have lost their connection again")
 				}
 				healed.Store(true)
-				time.Sleep(time.Minute)
+				pass(time.Minute)
 				own := b.Receiver("bad")
 				if own == 0 || own == shared {
 					t.Fatalf("received from over the connection %d", own)
 				}
 				b.Put(ask("bad", 1))
 				b.Lose(own) // now it is as good as others
-				time.Sleep(time.Minute)
+				pass(time.Minute)
 				if b.Receiver("bad") != shared {
 					t.Errorf("received from over the connection %d, want %d", b.Receiver("bad"), shared)
 				}
 				b.Put(ask("bad", 2))
 				synctest.Wait()
-				if len(came) != 2 {
-					t.Errorf("answers to %v, want 2", came)
+				if len(came()) != 2 {
+					t.Errorf("answers to %v, want 2", came())
 				}
 			})
 		})
@@ -158,15 +176,15 @@ func TestLosesSharedConnection(t *testing.T) {
 		synctest.Wait()
 		b.Put(ask("a", 1))
 		b.Put(ask("b", 2))
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		b.Lose(b.Receiver("a"))
-		time.Sleep(7 * time.Second)
-		if len(came) != 0 {
-			t.Errorf("answers to %v of the connection that was lost", came)
+		pass(7 * time.Second)
+		if len(came()) != 0 {
+			t.Errorf("answers to %v of the connection that was lost", came())
 		}
-		time.Sleep(5 * time.Second)
-		if len(came) != 2 {
-			t.Errorf("answers to %v, want 2", came)
+		pass(5 * time.Second)
+		if len(came()) != 2 {
+			t.Errorf("answers to %v, want 2", came())
 		}
 		for _, in := range all {
 			if c := in.players[0].counts; c[returned].n.Load() != 1 || c[answered].n.Load() != 1 {
