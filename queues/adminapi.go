@@ -38,6 +38,7 @@ type serviceStatus struct {
 	Receiving bool              `json:"receiving"`
 	InHand    int               `json:"in_hand"` // on the address
 	Stage     int               `json:"stage,omitempty"`
+	Stages    int               `json:"stages,omitempty"` // how many there are
 	Requests  map[string]uint64 `json:"requests"`
 }
 
@@ -54,7 +55,7 @@ func listQueues(w http.ResponseWriter, r *http.Request) error {
 		for _, p := range in.players {
 			status := serviceStatus{
 				Broker: in.broker, Place: in.protocol.Place(), Service: p.Name, Address: in.address,
-				Receiving: in.up.Load(), InHand: pending, Requests: make(map[string]uint64),
+				Receiving: in.up.Load(), InHand: pending, Stages: len(p.stages), Requests: make(map[string]uint64),
 			}
 			for result, c := range p.counts {
 				if n := c.n.Load(); n > 0 {

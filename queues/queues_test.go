@@ -19,9 +19,14 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/queues/internal/brokertest"
 )
 
+// atEnd ends what tests share; with the build tag external that is a browser.
+var atEnd = func() {}
+
 func TestMain(m *testing.M) {
 	caddytest.BecomeCaddy()
-	os.Exit(m.Run())
+	code := m.Run()
+	atEnd()
+	os.Exit(code)
 }
 
 const (

@@ -70,10 +70,15 @@ func Start(t testing.TB, site string) *Tab {
 // It is called by TestMain, and does not return.
 func Main(m *testing.M) {
 	code := m.Run()
+	End()
+	os.Exit(code)
+}
+
+// End ends the browser, if one was started, where TestMain has more to do than Main.
+func End() {
 	if started != nil {
 		_ = chromedp.Cancel(started)
 	}
-	os.Exit(code)
 }
 
 var started context.Context // the browser that all tests share

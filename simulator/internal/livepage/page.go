@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package livepage is a page on which people watch a scenario run: where every
-// route is on its timeline, what it answers and how often.
+// route is on its timeline, what it answers and how often; and the services of the
+// queue simulator beside it.
 package livepage
 
 import (
@@ -48,7 +49,7 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, name string) error 
 	return files.Serve(w, name)
 }
 
-// mostRoutes bounds how many routes are shown; the page has a field to look for
+// mostRoutes bounds how many routes, and services of queues, are shown; the page has a field to look for
 // others.
 const mostRoutes = 100
 
@@ -70,6 +71,8 @@ type feed struct {
 	// Routes are the first of those found, and at the end, unless some are looked
 	// for, the requests that no route took, if there are any.
 	Routes []state `json:"routes"`
+	// Queues are the services of the queue simulator, if there are any.
+	Queues *queues `json:"queues,omitempty"`
 }
 
 // state is a route at a moment.
@@ -105,6 +108,7 @@ func (p *Page) look(find string) feed {
 		Latencies: make([]uint64, len(scenario.LatencyBounds())+1),
 		All:       len(views),
 		Routes:    []state{},
+		Queues:    lookAtQueues(find),
 	}
 	var shown []scenario.View
 	readings := p.latencies.of(views)

@@ -9,6 +9,7 @@ import { follow } from "./feed.js";
 import { count, rate } from "./format.js";
 import { History, total } from "./history.js";
 import { accept } from "./posting.js";
+import { showQueues } from "./queues.js";
 import { show } from "./routes.js";
 
 const history = new History();
@@ -23,6 +24,7 @@ const look = follow((feed) => {
   mix(byId("mix"), history.requests(), feed.requests);
   histogram(byId("latency"), feed.bounds, history.latencies());
   show(feed);
+  showQueues(feed);
 });
 offer(actions, look);
 accept(look);
