@@ -3,7 +3,9 @@
 #
 #   stomp_client.py HOST:PORT TO COUNT [BAD_REPLY_TO...]
 #
-# Answers come to a temporary queue.
+# Answers come to a temporary queue. A BAD_REPLY_TO is an address, none, or vanished: the
+# temporary queue of a client that is gone. As RabbitMQ lets nobody say a wrong address
+# over STOMP, those are said over AMQP 1.0, to the broker at the URL in AMQP.
 import json
 import os
 import re
@@ -26,9 +28,33 @@ def frame(command, body=b"", **headers):
     return "\n".join(lines).encode() + b"\n\n" + body + b"\0"
 
 
-s = socket.create_connection((host, int(port)))
-s.sendall(b"CONNECT\naccept-version:1.2\nhost:/\nlogin:guest\npasscode:guest\n\n\0")
+def connect():
+    s = socket.create_connection((host, int(port)))
+    s.sendall(b"CONNECT\naccept-version:1.2\nhost:/\nlogin:guest\npasscode:guest\n\n\0")
+    return s
+
+
+def ask_and_vanish(i):
+    with connect() as s:
+        s.settimeout(10)
+        s.sendall(frame("SEND", b"vanished", destination=to, correlation_id=f"i:{i}", reply_to="/temp-queue/gone", receipt="sent"))
+        received = b""
+        while b"receipt-id:sent" not in received:
+            received += s.recv(1 << 16)
+
+
+def ask_over_amqp(i, reply_to):
+    from proton import Message
+    from proton.utils import BlockingConnection
+
+    connection = BlockingConnection(os.environ["AMQP"], allowed_mechs="PLAIN", virtual_host="vhost:/")
+    connection.create_sender("/amq" + to).send(Message(id=f"bad-{i}", correlation_id=f"i:{i}", reply_to=reply_to, body="bad"))
+    connection.close()
+
+
+s = connect()
 s.settimeout(0.5)
+bads = {f"i:{i}" for i in range(count, count + len(bad))}
 asked, came, twice, wrong, latencies = {}, set(), 0, [], []
 out = []
 for i in range(count + len(bad)):
@@ -36,8 +62,12 @@ for i in range(count + len(bad)):
     if i < count:
         headers["reply_to"] = REPLY
         asked[f"i:{i}"] = i
+    elif bad[i - count] == "vanished":
+        ask_and_vanish(i)
+        continue
     elif bad[i - count] != "none":
-        headers["reply_to"] = bad[i - count]
+        ask_over_amqp(i, bad[i - count])
+        continue
     out.append(frame("SEND", f"text {i}".encode(), **headers))
 began = last = time.time()
 s.sendall(b"".join(out))
@@ -65,6 +95,8 @@ while len(came) < count and time.time() - last < QUIET:
             continue
         now = last = time.time()
         key = headers.get("correlation-id")
+        if key in bads:
+            continue  # the broker has made one of our own addresses of it
         if key in came:
             twice += 1
             continue
