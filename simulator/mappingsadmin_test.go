@@ -46,6 +46,7 @@ func TestMappingsAdmin(t *testing.T) {
 	}{
 		{"POST", "/mappings", `{"id":"11111111-1111-4111-8111-111111111111","name":"one","request":{"url":"/one"},"response":{"body":"<&>"}}`, 201, `"id": "11111111-1111-4111-8111-111111111111"`},
 		{"GET", "/mappings/11111111-1111-4111-8111-111111111111", "", 200, `"body": "<&>"`},
+		{"POST", "/mappings", `{"id":"11111111-1111-4111-8111-111111111111","persistent":true}`, 422, `"title": "Duplicate stub mapping ID"`},
 		{"GET", "/mappings?limit=1", "", 200, `"total":1`},
 		{"GET", "/mappings?limit=x", "", 400, `limit must be 0 or greater`},
 		{"POST", "/mappings", `{"request":{"pot":1}}`, 422, `request.pot: not supported`},

@@ -67,6 +67,9 @@ func (f *fields) warnOf(field, text string, compiled *template.Template, t templ
 	for _, name := range compiled.Unknown() {
 		f.warnf(field, "nothing is written for {{%s}}, which nothing has", name)
 	}
+	for _, argument := range compiled.Ignored() {
+		f.warnf(field, "%s is not looked at", argument)
+	}
 }
 
 // withoutFile returns what a mapping responds whose body file is not there.

@@ -6,6 +6,7 @@ package wiremock
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"strings"
 	"time"
 
@@ -138,7 +139,6 @@ type model struct{ r *Request }
 
 func (m model) Method() string              { return m.r.Method }
 func (m model) URL() string                 { return m.r.url }
-func (m model) Path() string                { return m.r.path }
 func (m model) Scheme() string              { return m.r.Scheme }
 func (m model) Host() string                { return m.r.Host }
 func (m model) ClientIP() string            { return m.r.Client() }
@@ -152,6 +152,19 @@ func (m model) Cookie(name string) []string { return m.named(m.r.cookieParameter
 
 func (m model) Form(name string) []string { return m.named(m.r.formParameters(), name) }
 func (m model) Raw() string               { return m.body().raw }
+
+// Path returns the path as WireMock's templates see it: unescaped, but where the
+// mapping has a template for it.
+func (m model) Path() string {
+	if m.r.template != nil || strings.IndexByte(m.r.path, '%') < 0 {
+		return m.r.path
+	}
+	m.r.budget.Read(len(m.r.path))
+	if plain, err := url.PathUnescape(m.r.path); err == nil {
+		return plain
+	}
+	return m.r.path
+}
 
 func (m model) PathParameter(name string) string {
 	if m.r.template == nil {

@@ -6,7 +6,6 @@ package eval
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
@@ -46,14 +45,15 @@ func compileRegexp(source, before, after string) (*Regexp, error) {
 	if len(source) > longestSource {
 		return nil, fmt.Errorf("the regular expression is longer than %d bytes", longestSource)
 	}
-	if err := checkClasses(source); err != nil {
-		return nil, err
+	plain, err := plainClasses(source)
+	if err != nil {
+		return nil, fmt.Errorf("the regular expression '%s' is not supported: %w", source, err)
 	}
-	whole := before + "(?:" + source + ")" + after
+	whole := before + "(?:" + plain + ")" + after
 	if re, err := regexp.Compile(whole); err == nil {
 		return &Regexp{linear: re}, nil
 	}
-	if _, err := regexp2.Compile(source); err != nil { // names no part that was added here
+	if _, err := regexp2.Compile(plain); err != nil { // names no part that was added here
 		return nil, fmt.Errorf("the regular expression '%s' is not supported: %w", source, err)
 	}
 	re, err := regexp2.Compile(whole)
@@ -144,35 +144,3 @@ func (r *Regexp) FindGroups(text string, b *Budget) (groups []string) {
 
 // mostMatches bounds how many matches are taken from a text.
 const mostMatches = 1000
-
-// checkClasses refuses unions and intersections in a character class, which
-// both libraries take for plain characters.
-func checkClasses(source string) error {
-	inClass := false
-	for i := 0; i < len(source); i++ {
-		switch c := source[i]; {
-		case c == '\\':
-			i++
-		case !inClass && c == '[':
-			inClass = true
-			i += classStart(source[i+1:])
-		case inClass && c == ']':
-			inClass = false
-		case inClass && c == '[' && !strings.HasPrefix(source[i:], "[:"), inClass && strings.HasPrefix(source[i:], "&&"):
-			return fmt.Errorf("the regular expression '%s' is not supported: a class of characters within another", source)
-		}
-	}
-	return nil
-}
-
-// classStart returns how many of the characters behind an opening bracket
-// cannot end the class.
-func classStart(rest string) (n int) {
-	if strings.HasPrefix(rest, "^") {
-		n++
-	}
-	if strings.HasPrefix(rest[n:], "]") {
-		n++
-	}
-	return n
-}

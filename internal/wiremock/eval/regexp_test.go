@@ -30,6 +30,14 @@ func TestRegexps(t *testing.T) {
 		{"a++b", "aab", true, true, true},
 		{"a++ab", "aab", false, false, false},
 		{`(a)\1`, "aa", true, true, true},
+		{"[a[bc]]", "c", true, true, true},
+		{`[\d[A-F]]{2}`, "1A", true, true, true},
+		{`[\d[A-F]]{2}`, "1G", false, false, false},
+		{"[a-z&&[^b]]", "c", true, true, true},
+		{"[a-z&&[^b]]", "b", false, false, false},
+		{"[^a[bc]]", "b", false, false, false},
+		{"[^a[bc]]", "d", true, true, true},
+		{`[a&&\Q[\Ea]`, "a", true, true, true},
 		{"(?=a).c", "a\nc", false, false, false},
 		{"(?=a).*c", "a\nc", false, false, true},
 	} {
@@ -48,7 +56,7 @@ func TestRegexps(t *testing.T) {
 }
 
 func TestRegexpsAreRefused(t *testing.T) {
-	for _, source := range []string{"(", "(?<x)", "a{2}{3}*", "[a-z&&[^b]]", "[a[bc]]", `\p{javaLowerCase}`} {
+	for _, source := range []string{"(", "(?<x)", "a{2}{3}*", "[a-z&&]", "[&&a]", strings.Repeat("[a", 30) + strings.Repeat("]", 30), `\p{javaLowerCase}`} {
 		for _, compile := range []func(string) (*Regexp, error){CompileRegexp, CompileWhole, CompileLines} {
 			if _, err := compile(source); err == nil || !strings.Contains(err.Error(), "the regular expression '"+source+"' is not supported: ") {
 				t.Errorf("%s: got %v", source, err)

@@ -51,14 +51,21 @@ func merge(groups ...map[string]helper) map[string]helper {
 	return all
 }
 
+// notHere are named arguments that helpers of WireMock's look at. It ignores others.
+var notHere = []string{"locale", "tz", "time"}
+
 // compile checks the arguments against what the helper takes.
 func (c *call) compile(h helper) (evaluator, error) {
 	if len(c.args) < h.least || h.most >= 0 && len(c.args) > h.most {
 		return nil, fmt.Errorf("%s takes %s, got %d", c.name, h.takes(), len(c.args))
 	}
-	for name := range c.named {
-		if !slices.Contains(h.named, name) {
+	for _, name := range slices.Sorted(maps.Keys(c.named)) {
+		switch {
+		case slices.Contains(h.named, name):
+		case slices.Contains(notHere, name):
 			return nil, fmt.Errorf("%s does not support %s=", c.name, name)
+		default:
+			c.names.ignored = append(c.names.ignored, c.name+" "+name+"=")
 		}
 	}
 	value, err := h.compile(c)

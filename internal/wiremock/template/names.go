@@ -10,6 +10,7 @@ import "slices"
 type names struct {
 	assigned map[string]bool
 	used     []string
+	ignored  []string // what helpers do not look at
 }
 
 // unknown returns the names that are used and never assigned.

@@ -137,8 +137,9 @@ func (c *call) randomText(kind string) (func(s *scope) string, error) {
 		return func(s *scope) string { return uuid(s.request.Random()) }, nil
 	}
 	alphabet, ok := alphabets[kind]
-	if !ok {
-		return nil, fmt.Errorf("randomValue has no type '%s'", kind)
+	if !ok { // which to WireMock is any character
+		alphabet = alphabets["ALPHANUMERIC_AND_SYMBOLS"]
+		c.names.ignored = append(c.names.ignored, "randomValue type='"+kind+"'")
 	}
 	length := c.option("length", int64(36))
 	return func(s *scope) string {

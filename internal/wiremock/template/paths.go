@@ -368,16 +368,18 @@ func pathPart(key string) evaluator {
 		return constant(nil)
 	}
 	return func(s *scope) any {
-		rest := strings.TrimPrefix(s.request.Path(), "/")
-		s.budget.Read(len(rest))
-		for range n {
-			_, after, found := strings.Cut(rest, "/")
-			if !found {
-				return nil
+		path := s.request.Path()
+		s.budget.Read(len(path))
+		at := 0
+		for segment := range strings.SplitSeq(path, "/") {
+			if segment == "" {
+				continue
 			}
-			rest = after
+			if at == n {
+				return segment
+			}
+			at++
 		}
-		segment, _, _ := strings.Cut(rest, "/")
-		return segment
+		return nil
 	}
 }

@@ -63,6 +63,7 @@ type Template struct {
 	nodes   []node
 	assigns bool
 	unknown []string
+	ignored []string
 }
 
 // Parse compiles a template. Parameters are a mapping's transformer
@@ -75,12 +76,16 @@ func Parse(text string, parameters *eval.Object) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Template{nodes, len(p.names.assigned) > 0, p.names.unknown()}, nil
+	return &Template{nodes, len(p.names.assigned) > 0, p.names.unknown(), p.names.ignored}, nil
 }
 
 // Unknown returns the names for which nothing is ever written, since nothing has
 // them.
 func (t *Template) Unknown() []string { return t.unknown }
+
+// Ignored returns what helpers are given and do not look at: the helper and the
+// argument.
+func (t *Template) Ignored() []string { return t.ignored }
 
 // IsTemplate reports whether there is anything to render in a text.
 func IsTemplate(text string) bool { return strings.Contains(text, "{{") }

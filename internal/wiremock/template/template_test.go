@@ -165,7 +165,6 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 		{"{{now offset='soon'}}", "offset 'soon' is not like"},
 		{"{{now offset='3 fortnights'}}", "expected seconds"},
 		{"{{now timezone='Mars/Olympus'}}", "timezone 'Mars/Olympus'"},
-		{"{{randomValue type='EMOJI'}}", "no type 'EMOJI'"},
 		{"{{jsonPath request.body '$.['}}", "JSONPath '$.['"},
 		{"{{math 1 '^' 2}}", "no operator '^'"},
 		{"{{matches 'a' '('}}", "missing closing )"},

@@ -68,6 +68,9 @@ func (s *Stubs) serveAdd(c *inquiry) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.find(m.ID()) != nil { // before its file is written
+		return nil, errTaken(m.ID())
+	}
 	if err := s.keep(m, s.add); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,15 +106,17 @@ func (s *Stubs) changed(how func(list []*wiremock.Mapping) ([]*wiremock.Mapping,
 	return err
 }
 
-// add puts a mapping in force, before all of the same priority. One with the same
-// ID goes.
+// errTaken is that of a mapping whose ID another one has.
+func errTaken(id string) error {
+	return &failure{http.StatusUnprocessableEntity, 109, "Duplicate stub mapping ID", "ID of the provided stub mapping '" + id + "' is already taken by another stub mapping"}
+}
+
+// add puts a mapping in force, before all of the same priority.
 func (s *Stubs) add(m *wiremock.Mapping) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if other := s.byID[m.ID()]; other != nil {
-		return s.changed(func(list []*wiremock.Mapping) ([]*wiremock.Mapping, error) {
-			return append(slices.DeleteFunc(list, func(m *wiremock.Mapping) bool { return m == other }), m), nil
-		})
+	if s.byID[m.ID()] != nil {
+		return errTaken(m.ID())
 	}
 	if s.retired {
 		return errRetired
