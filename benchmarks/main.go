@@ -44,11 +44,18 @@ var comparisons = []comparison{
 	{"links", "How long does finding links take, and in how much memory?", linksOfRecordings},
 	{"shards", "What does a shard spend on the records of others?", othersRecords},
 	{"learn", "How long does learning a simulator take, and in how much memory?", learnOfRecordings},
+	{"queues", "What does matching cost beside answering whatever comes to a queue?", queuesBesideBareResponder},
 	{"memory", "Does a replay need more memory for more to send?", replayMemory},
 }
 
 func main() {
 	log.SetFlags(0)
+	if ran, err := peer(os.Args[1:]); ran {
+		if err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	short := flag.Bool("short", false, "one round of a second each: does everything run?")
 	rounds := flag.Int("rounds", 5, "rounds; in each, every contender has its turn")
 	seconds := flag.Float64("seconds", 5, "length of a turn")
