@@ -29,6 +29,7 @@ var pure = []string{
 	"internal/compare",
 	"internal/conversation",
 	"internal/endpoint",
+	"internal/http1",
 	"internal/jsonpath",
 	"internal/learn",
 	"internal/memfile",

@@ -197,7 +197,7 @@ func (x *onCaddy) start(m *response.Message, size int64) io.Writer {
 	return x.w
 }
 
-// end has net/http send what it might hold back to find out a length.
+// end makes net/http send what it might hold back to find out a length.
 func (x *onCaddy) end() error {
 	return http.NewResponseController(x.w).Flush()
 }
@@ -241,8 +241,8 @@ func (x *onCaddy) malformed(m *response.Message, bytes []byte) error {
 	})
 }
 
-// hijack lets do have the connection before it is closed. A stream of HTTP/2 or
-// 3 ends with an error instead.
+// hijack calls do with the connection, which is closed then. A stream of HTTP/2
+// or 3 ends with an error instead.
 func (x *onCaddy) hijack(do func(net.Conn)) error {
 	if x.r.ProtoMajor > 1 {
 		panic(http.ErrAbortHandler)

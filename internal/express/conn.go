@@ -62,7 +62,7 @@ func (c *conn) serve() {
 	}
 }
 
-// exchange has one request answered and reports whether another may follow.
+// exchange reads a request, answers it, and reports whether another may follow.
 func (c *conn) exchange() bool {
 	c.x.begin()
 	if !c.pool.handler.TakesExpress(&c.x) {

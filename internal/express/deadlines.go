@@ -18,7 +18,7 @@ type deadlines struct {
 	readBy, writeBy time.Time
 }
 
-// slack is how much later than asked for a timeout may strike: a sixty-fourth
+// slack returns how much later than asked for a timeout may strike: a sixty-fourth
 // of it.
 func slack(timeout time.Duration) time.Duration { return timeout / 64 }
 
@@ -63,7 +63,7 @@ func (d *deadlines) readAt(c net.Conn, by time.Time) {
 	_ = c.SetReadDeadline(by)
 }
 
-// forgetRead has the next deadline set in any case.
+// forgetRead makes sure that the next deadline is set.
 func (d *deadlines) forgetRead() { d.readBy = time.Unix(1, 0) }
 
 // limits are those of the Caddy server that accepted a connection; a zero
@@ -93,7 +93,7 @@ func limitsOf(server *caddyhttp.Server) limits {
 	}
 }
 
-// wholeHead is how long a head may take to arrive.
+// wholeHead returns how long a head may take to arrive.
 func (l *limits) wholeHead() time.Duration {
 	if l.readHead > 0 && (l.read <= 0 || l.readHead < l.read) {
 		return l.readHead

@@ -52,7 +52,7 @@ func (p *Pool) end() {
 	}
 }
 
-// drain has responses announce the end of their connection.
+// drain makes responses announce the end of their connection.
 func (p *Pool) drain(grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +135,8 @@ func (p *Pool) exiting() bool {
 	}
 }
 
-// gracePeriod is the one of the servers of the pool's configuration.
+// gracePeriod returns how long the servers of the pool's configuration wait for
+// requests when they end.
 func (p *Pool) gracePeriod() time.Duration {
 	app, err := p.ctx.AppIfConfigured("http")
 	if err != nil {

@@ -99,7 +99,7 @@ func (x *Exchange) drain() bool {
 	return x.Discard() == nil
 }
 
-// Discard reads what is left of the body for nothing.
+// Discard reads what is left of the body and drops it.
 func (x *Exchange) Discard() error {
 	skipped := min(int64(len(x.conn.buffered())), x.unread)
 	x.conn.start += int(skipped)
@@ -177,7 +177,7 @@ func (c *conn) stays(until time.Time) bool {
 	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// waits lets time pass without an eye on the client.
+// waits waits until a time, whatever the client does.
 func (c *conn) waits(until time.Time) bool {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// giveBack lets the server that accepted the connection serve it on, beginning
+// giveBack makes the server that accepted the connection serve it on, beginning
 // with what is buffered, as if it had just been accepted.
 func (c *conn) giveBack() {
 	c.flush()
@@ -83,7 +83,7 @@ type givenTLS struct {
 	state *tls.ConnectionState
 }
 
-// ConnectionState is looked for by net/http.
+// ConnectionState returns the state of the TLS connection, for which net/http looks.
 func (g *givenTLS) ConnectionState() tls.ConnectionState { return *g.state }
 
 // taken returns the connection below one that was given back before, and what

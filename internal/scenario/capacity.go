@@ -34,7 +34,7 @@ func (r *route) size() int64 {
 	return r.fixedSize + c.inMemory()
 }
 
-// errTooLarge is the error of a route that does not fit.
+// errTooLarge returns the error of a route that does not fit.
 func (r *route) errTooLarge() error {
 	field := r.recipe.LargestField()
 	if files := r.fixedSize - r.recipe.Size(); files > r.size()/2 {

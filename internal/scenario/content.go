@@ -45,7 +45,7 @@ func newContent(r *recipe.Recipe, chance rand.Source) (*content, error) {
 
 var errNotFetched = errors.New("it has not been fetched yet")
 
-// missingContent is the content that is not there for a reason.
+// missingContent returns the content that is not there for a reason.
 func missingContent(reason error) *content { return &content{missing: reason} }
 
 // ownBodies makes the content of the outcomes that have their own, by stage,
@@ -96,7 +96,7 @@ func bodyContent(text string, r *recipe.Recipe, chance rand.Source) *content {
 	return blockContent(body, response.TypeOf(text), r)
 }
 
-// textContent is a text of the simulator's own.
+// textContent returns a text of the simulator's own.
 func textContent(text string, r *recipe.Recipe) *content {
 	return blockContent([]byte(text), response.TypeOf(text), r)
 }

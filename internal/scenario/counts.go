@@ -59,7 +59,7 @@ func (c *counts) of(status, branch int) *tally {
 // forgot counts a key that a condition has forgotten.
 func (c *counts) forgot() { c.series.forgotten().Inc() }
 
-// class is the label of a status.
+// class returns the label of a status.
 func class(status int) string {
 	if status == NoStatus {
 		return "fault"

@@ -69,13 +69,13 @@ func (o *Outside) CountAs(status int, latency time.Duration) {
 	o.latency.Observe(latency.Seconds())
 }
 
-// HasOutsiders has the scenario tell, where it is shown, what requests get that
-// nothing takes: what Unmatched responds, if something else than recipes may take
+// HasOutsiders sets whether the scenario shows what requests get that nothing
+// takes: what Unmatched responds, if something else than recipes may take
 // requests, and what NotSet does otherwise.
 func (s *Scenario) HasOutsiders(has bool) { s.outsiders.Store(has) }
 
-// PassOn has the scenario tell, where it is shown, to which upstream requests go
-// that nothing takes. Without one they are answered here.
+// PassOn sets the upstream that the scenario shows for requests that nothing
+// takes. Without one they are answered here.
 func (s *Scenario) PassOn(upstream string) { s.passedTo.Store(&upstream) }
 
 // PassedOn counts a request that nothing took, by the status which the upstream
@@ -96,7 +96,7 @@ func (s *Scenario) Unmatched(text string) response.Response {
 // notSetStatus is the status where no recipe holds.
 const notSetStatus = http.StatusNotAcceptable
 
-// NotSet is the text of the response where there is no recipe at all.
+// NotSet returns the text of the response where there is no recipe at all.
 func NotSet(postTo string) string { return "Recipe not set, please POST a recipe to " + postTo }
 
 // NotSet returns the response to a request that no route takes, with a hint

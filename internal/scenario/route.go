@@ -83,7 +83,7 @@ func seedOf(r *recipe.Recipe, defaults Defaults) (seed uint64, ok bool) {
 	return *given ^ hash.Sum64(), true
 }
 
-// start has the clock be at 0 at a time.
+// start sets the time at which the clock is at 0.
 func (r *route) start(counts *counts, at time.Time) {
 	r.counts = counts
 	r.latency = counts.series.latency()

@@ -138,7 +138,7 @@ func newVariant(r *route, o *recipe.Outcome, served *content, number int) varian
 	return v
 }
 
-// offerParts has a variant answer requests for a part of its body.
+// offerParts makes a variant answer requests for a part of its body.
 func (v *variant) offerParts(r *route, number int) {
 	for _, field := range v.message.Fields {
 		if field.Name == "Accept-Ranges" {
@@ -166,7 +166,7 @@ func (b *branch) setFault(r *route, fault *recipe.Fault, number int) {
 	b.faulty = &v
 }
 
-// missingVariant is the response where there is nothing to serve. It names
+// missingVariant returns the response where there is nothing to serve. It names
 // neither URLs nor addresses.
 func missingVariant(r *route, reason error, number int) variant {
 	text := "Origin not available: " + forClients(reason)
@@ -196,7 +196,7 @@ func paceOf(o *recipe.Outcome) response.Pace {
 	return pace
 }
 
-// errorText is the body of a response that is not a success.
+// errorText returns the body of a response that is not a success.
 func errorText(status int) string {
 	if status == http.StatusNotFound {
 		return "Not found"
