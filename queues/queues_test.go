@@ -274,7 +274,7 @@ func TestMatching(t *testing.T) {
 		b.Put(requests, body, "reply-to", replies, "kind", kind, "who", "me")
 		return b.Take(replies, 1)[0]
 	}
-	if m := ask(`{"price": 12}`, "quote"); m.Body != "12 for me" || m.Headers["Quoted"] != "yes" {
+	if m := ask(`{"price": 12}`, "quote"); m.Body != "12 for me" || m.Headers["quoted"] != "yes" {
 		t.Errorf("got %+v", m)
 	}
 	if m := ask(`{"price": 12}`, "other"); m.Body != "rest" {

@@ -162,7 +162,7 @@ func (r *definition) addHeader(f *fields, name, value string, t templating) erro
 		r.headers = append(r.headers, headerTemplate{len(r.fixed.Header), compiled})
 	}
 	f.warnOf("headers."+name, value, compiled, t)
-	r.fixed.Header = append(r.fixed.Header, Field{http.CanonicalHeaderKey(name), value})
+	r.fixed.Header = append(r.fixed.Header, Field{name, value}) // as it is written: to messages the case of a property matters
 	return nil
 }
 

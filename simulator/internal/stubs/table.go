@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync/atomic"
 
@@ -137,7 +138,7 @@ func messageOf(said *wiremock.Response) *response.Message {
 		return slices.IndexFunc(fields, func(f response.Field) bool { return f.Name == name })
 	}
 	for _, line := range said.Header {
-		if i := place(line.Name); i >= 0 {
+		if i := place(http.CanonicalHeaderKey(line.Name)); i >= 0 {
 			fields[i].Values = append(fields[i].Values, line.Value)
 			continue
 		}
