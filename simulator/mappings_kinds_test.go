@@ -6,12 +6,15 @@ package simulator
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/tls"
 	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
 )
 
 // TestMappingsLookIntoBodies holds that what mappings look for in bodies of every
@@ -100,5 +103,43 @@ func TestWithoutBodyFile(t *testing.T) {
 	}
 	if _, body := get(t, url+"/_admin/current_count"); !strings.Contains(body, `{"500":6,`) {
 		t.Errorf("counted as %s", body)
+	}
+}
+
+// TestLargeHeaders holds that a mapping may have more header than clients care for, on
+// each of the paths and versions, and that one which a template makes is bounded by what
+// a request may cost.
+func TestLargeHeaders(t *testing.T) {
+	const size = 1 << 20
+	addr, secure := caddytest.Addr(t), caddytest.Addr(t)
+	lines := "simulator {\nmappings " + stubFile(t, `[
+		{"request": {"url": "/fixed"}, "response": {"headers": {"X-Large": "`+strings.Repeat("x", size)+`", "X-Last": "1"}, "body": "a"}},
+		{"request": {"url": "/made"}, "response": {"headers": {"X-Large": "{{#each (range 1 100000)}}`+strings.Repeat("x", 1000)+`{{/each}}"}, "transformers": ["response-template"]}}]`) + "\n}"
+	caddytest.Run(t, "{\n skip_install_trust\n}\n"+site(addr, lines)+"https://"+secure+" {\n tls internal\n"+lines+"\n}")
+	caddytest.AwaitTLS(t, secure)
+	for name, tc := range map[string]struct {
+		url   string
+		proto int
+	}{"HTTP/1.1": {"http://" + addr, 1}, "HTTP/2": {"https://" + secure, 2}} {
+		transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // the test's own server
+		client := &http.Client{Transport: transport}
+		for range 2 {
+			resp, err := client.Get(tc.url + "/fixed")
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			large, last := len(resp.Header.Get("X-Large")), resp.Header.Get("X-Last")
+			if status, body := read(t, resp); status != 200 || body != "a" || large != size || last != "1" || resp.ProtoMajor != tc.proto {
+				t.Errorf("%s: got %s %d %s with %d bytes of a field, and %s behind it", name, resp.Proto, status, body, large, last)
+			}
+		}
+		resp, err := client.Get(tc.url + "/made")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if status, _ := read(t, resp); status != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: a header of 100 MB is answered with %d", name, status)
+		}
+		transport.CloseIdleConnections()
 	}
 }
