@@ -3,7 +3,7 @@
 
 //go:build external
 
-// Package browsertest has tests look at pages in a real Chromium.
+// Package browsertest opens pages in a real Chromium, for tests.
 package browsertest
 
 import (

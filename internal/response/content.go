@@ -27,7 +27,7 @@ type Content struct {
 	Size int64
 }
 
-// Bytes makes a content of a single block.
+// Bytes returns a content of a single block.
 func Bytes(block []byte) Content {
 	if len(block) == 0 {
 		return Content{}
@@ -35,7 +35,7 @@ func Bytes(block []byte) Content {
 	return Content{Parts: [][]byte{block}, Size: int64(len(block))}
 }
 
-// Shared makes content of a block that many responses share.
+// Shared returns a content of a block that many responses share.
 func Shared(block []byte) Content {
 	c := Bytes(block)
 	if len(block) > 0 {

@@ -60,7 +60,7 @@ type Message struct {
 	Fields []Field
 	// Length is the value of Content-Length; empty where there must be none.
 	Length string
-	// Chunked is a body that comes without its length being said before.
+	// Chunked is set for a body whose length is not said before it.
 	Chunked bool
 	// Content is the body; empty if the status has none.
 	Content Content
@@ -189,7 +189,7 @@ func NewText(status int, text string) *Message {
 	return NewMessage(status, []Field{NewField("Content-Type", "text/plain; charset=utf-8")}, Bytes([]byte(text)))
 }
 
-// Fault is a way in which a response is none.
+// Fault is what is wrong with a response.
 type Fault string
 
 // The faults there are, and what they do to an HTTP/1 connection. On HTTP/2 and

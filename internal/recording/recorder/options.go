@@ -72,7 +72,7 @@ type Options struct {
 	// bodies that are being received beyond 64 KiB. Default: `64MiB`.
 	Memory units.Size `json:"memory,omitempty"`
 
-	// What happens to a request when that memory is full: `block` has it wait,
+	// What happens to a request when that memory is full: `block` makes it wait,
 	// `drop` answers it without recording it. Default: `block`, and `drop` in a
 	// tee, which refuses `block`.
 	OnOverflow Overflow `json:"on_overflow,omitzero"`

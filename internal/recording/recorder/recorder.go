@@ -139,7 +139,7 @@ func (r *Recorder) leave() { r.inUse.Add(-1) }
 
 // Close writes all that was added and finishes the file. Drafts that are in
 // use then, and even later ones, are recorded as well, and written soon after
-// the last of them. Another Close has those written at once that have come since.
+// the last of them. Another Close writes those at once that have come since.
 func (r *Recorder) Close() {
 	r.closing.Store(true)
 	finished := r.end()

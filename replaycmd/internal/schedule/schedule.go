@@ -75,7 +75,7 @@ func (s *Schedule) PerSecond(within time.Duration) float64 {
 
 // Next returns the time at which the next request is due. A recorded time that
 // is unknown (0) or before its predecessor's stands for its predecessor's. Behind
-// the end of a rate it is a time that no run lives to see.
+// the end of a rate it is later than any run ends.
 func (s *Schedule) Next(recorded int64) time.Duration {
 	var due time.Duration
 	switch {
@@ -122,7 +122,7 @@ func (s *Schedule) atRate() time.Duration {
 	return s.Warmup + due
 }
 
-// clamp keeps what no run lives to see within the range of a duration.
+// clamp keeps what is later than any run ends within the range of a duration.
 func clamp(ns float64) time.Duration {
 	return time.Duration(math.Min(math.Round(ns), math.MaxInt64/8))
 }

@@ -63,8 +63,8 @@ func NewURL(text string) (*URL, error) {
 // formType is what a body is unless a header field says otherwise, as with curl.
 const formType = "application/x-www-form-urlencoded"
 
-// Use has requests sent with another method, unless that is empty, and with
-// bodies, unless those are nil. With bodies the method is POST by default.
+// Use makes the requests have another method, unless that is empty, and bodies,
+// unless those are nil. With bodies the method is POST by default.
 func (u *URL) Use(method string, bodies Bodies) {
 	if method == "" && bodies != nil {
 		method = "POST"

@@ -58,7 +58,7 @@ type Options struct {
 	Files string
 }
 
-// New puts mappings in force. Close ends what they hold.
+// New puts mappings in force. Destruct ends what they hold.
 func New(configured []*wiremock.Mapping, options Options) *Stubs {
 	s := &Stubs{
 		options:    options,
