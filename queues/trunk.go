@@ -6,6 +6,7 @@ package queues
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -110,5 +111,5 @@ func (t *trunk) attach(ctx context.Context, conn broker.Conn, do func(context.Co
 	if ctx.Err() != nil {
 		return err
 	}
-	return errors.Join(errSuspected, err)
+	return fmt.Errorf("%w: %w", errSuspected, err)
 }
