@@ -177,7 +177,8 @@ func (c *conn) stays(until time.Time) bool {
 	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// waits waits until a time, whatever the client does.
+// waits rests until a time, whatever the client does, and reports whether nothing
+// but the time ended it.
 func (c *conn) waits(until time.Time) bool {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()

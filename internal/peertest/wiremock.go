@@ -34,9 +34,10 @@ func WireMock(t testing.TB, root string, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Start(t, exec.Command("java", append([]string{
+	args = append([]string{
 		"-Xmx512m", "-jar", WireMockJar(t),
 		"--bind-address", host, "--port", port, "--root-dir", root, "--disable-banner",
-	}, args...)...), addr) //nolint:gosec // the test's own arguments
+	}, args...)
+	Start(t, exec.Command("java", args...), addr) //nolint:gosec // the test's own arguments
 	return addr
 }

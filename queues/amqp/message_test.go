@@ -14,10 +14,6 @@ import (
 
 const address = "/queue/orders"
 
-func text(s string) *string { return &s }
-
-func priority(n uint8) *uint8 { return &n }
-
 // sent returns a message as its receiver has it.
 func sent(t *testing.T, m *amqp.Message) *amqp.Message {
 	t.Helper()
@@ -41,8 +37,8 @@ func answerTo(t *testing.T, m *broker.Message, to string) *amqp.Message {
 // TestBodies holds what the bodies of requests are, and what answers of their kind
 // are on the wire.
 func TestBodies(t *testing.T) {
-	html := &amqp.MessageProperties{ContentType: text("text/html")}
-	binary := &amqp.MessageProperties{ContentType: text("application/octet-stream")}
+	html := &amqp.MessageProperties{ContentType: new("text/html")}
+	binary := &amqp.MessageProperties{ContentType: new("application/octet-stream")}
 	jms := func(kind any) amqp.Annotations { return amqp.Annotations{jmsType: kind} }
 	for name, tc := range map[string]struct {
 		request *amqp.Message
@@ -89,7 +85,7 @@ func TestBodies(t *testing.T) {
 // TestIDs has ids of each type that there is.
 func TestIDs(t *testing.T) {
 	for _, id := range []any{"text", uint64(7), uint64(0), amqp.UUID{1, 2}, []byte("bytes"), []byte{}} {
-		d := deliveryOf(address, sent(t, &amqp.Message{Properties: &amqp.MessageProperties{MessageID: id, CorrelationID: id, ReplyTo: text("/queue/r")}}))
+		d := deliveryOf(address, sent(t, &amqp.Message{Properties: &amqp.MessageProperties{MessageID: id, CorrelationID: id, ReplyTo: new("/queue/r")}}))
 		if !reflect.DeepEqual(d.ID, id) || !reflect.DeepEqual(d.CorrelationID, id) || d.ReplyTo != "/queue/r" {
 			t.Errorf("%T: got %+v", id, d)
 		}
@@ -143,7 +139,7 @@ func TestDeadLetters(t *testing.T) {
 		"sequences": {Sequence: [][]any{{"a"}, {int32(7)}}},
 		"nothing":   {Value: amqp.Null{}},
 	} {
-		request.Properties = &amqp.MessageProperties{MessageID: uint64(7), To: text("/queue/orders"), ReplyTo: text("/nowhere"), Subject: text("s")}
+		request.Properties = &amqp.MessageProperties{MessageID: uint64(7), To: new("/queue/orders"), ReplyTo: new("/nowhere"), Subject: new("s")}
 		request.ApplicationProperties = map[string]any{"kind": "quote"}
 		received := sent(t, request)
 		d := deliveryOf(address, received)
@@ -168,7 +164,7 @@ func TestDeadLetters(t *testing.T) {
 func FuzzMessage(f *testing.F) {
 	for _, m := range []*amqp.Message{
 		{Value: "hello", Annotations: amqp.Annotations{jmsType: jmsText}},
-		{Data: [][]byte{[]byte("a"), []byte("b")}, Properties: &amqp.MessageProperties{MessageID: amqp.UUID{1}, ContentType: text("text/plain")}},
+		{Data: [][]byte{[]byte("a"), []byte("b")}, Properties: &amqp.MessageProperties{MessageID: amqp.UUID{1}, ContentType: new("text/plain")}},
 		{Value: map[string]any{"a": []any{nil, true, 1.5}}, Header: &amqp.MessageHeader{Durable: true, Priority: 9, DeliveryCount: 3}},
 		{Sequence: [][]any{{"a"}, {int32(7)}}, ApplicationProperties: map[string]any{"a": int8(1), "b": nil}},
 	} {

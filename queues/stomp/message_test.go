@@ -19,8 +19,6 @@ func frameOf(pairs ...string) *frame {
 	return f
 }
 
-func priority(n uint8) *uint8 { return &n }
-
 func TestDeliveryOf(t *testing.T) {
 	const address = "/queue/orders"
 	for name, tc := range map[string]struct {
@@ -32,7 +30,7 @@ func TestDeliveryOf(t *testing.T) {
 			frameOf("message-id", "ID:1", "correlation-id", "c", "reply-to", "/queue/r", "content-type", "text/plain", "persistent", "true",
 				"priority", "7", "redelivered", "true", "kind", "quote"),
 			broker.Delivery{Redelivered: true, Message: broker.Message{
-				ID: "ID:1", CorrelationID: "c", ReplyTo: "/queue/r", ContentType: "text/plain", Durable: true, Priority: priority(7),
+				ID: "ID:1", CorrelationID: "c", ReplyTo: "/queue/r", ContentType: "text/plain", Durable: true, Priority: new(uint8(7)),
 				Properties: []broker.Property{{Name: "kind", Value: "quote"}},
 			}},
 		},
@@ -69,13 +67,18 @@ func TestDeliveryOf(t *testing.T) {
 // protocol knows.
 func TestEncode(t *testing.T) {
 	m := &broker.Message{
-		Address: "/queue/r", Body: []byte("hello"), CorrelationID: []byte("bytes"), ContentType: "text/plain", Durable: true, Priority: priority(0),
+		Address: "/queue/r", Body: []byte("hello"), CorrelationID: []byte("bytes"), ContentType: "text/plain", Durable: true, Priority: new(uint8(0)),
 		Properties: []broker.Property{{Name: "kind", Value: "quote"}, {Name: "n", Value: int32(7)}, {Name: "destination", Value: "/queue/elsewhere"}, {Name: "receipt", Value: "1"}},
 		ReplyTo:    "/queue/nobody",
 	}
 	want := []header{
-		{"destination", "/queue/r"}, {"correlation-id", "bytes"}, {"content-type", "text/plain"}, {"persistent", "true"}, {"priority", "0"},
-		{"kind", "quote"}, {"n", "7"},
+		{"destination", "/queue/r"},
+		{"correlation-id", "bytes"},
+		{"content-type", "text/plain"},
+		{"persistent", "true"},
+		{"priority", "0"},
+		{"kind", "quote"},
+		{"n", "7"},
 	}
 	f := encode(m)
 	if !slices.Equal(f.headers, want) || string(f.body) != "hello" || f.sized {

@@ -20,11 +20,11 @@ func plainClasses(source string) (string, error) {
 		n := 1
 		text := source[i : i+1]
 		var err error
-		switch {
-		case source[i] == '\\':
+		switch source[i] {
+		case '\\':
 			n = escapeLength(source[i:])
 			text = source[i : i+n]
-		case source[i] == '[':
+		case '[':
 			text, n, err = plainClass(source[i:], 0)
 		}
 		if err != nil {

@@ -159,6 +159,7 @@ func (c *memoryConn) Receive(ctx context.Context, source broker.Source) (broker.
 		fate = c.b.Attach(c.number, source.Address)
 	}
 	switch fate {
+	case Attaches:
 	case IsRefused:
 		return nil, errors.New("there is no such address")
 	case CostsConnection:
