@@ -61,6 +61,27 @@ func TestAmongEqualsTheLastWins(t *testing.T) {
 	}
 }
 
+// TestMappingsAskForPlaces has mappings ask for the same place of a body and, between
+// them, for another one.
+func TestMappingsAskForPlaces(t *testing.T) {
+	var list []string
+	for i, condition := range []string{
+		`{"expression":"$.a","equalTo":"1"}`, `{"expression":"$.a","equalTo":"2"}`, `{"expression":"$.b","equalTo":"1"}`,
+		`{"expression":"$.a","equalTo":"3"}`, `{"expression":"$.c","absent":"(absent)"}`,
+	} {
+		list = append(list, fmt.Sprintf(`{"name":"%d","priority":%d,"request":{"bodyPatterns":[{"matchesJsonPath":%s}]}}`, i, i+1, condition))
+	}
+	set := parse(t, "["+strings.Join(list, ",")+"]")
+	for body, want := range map[string]string{
+		`{"a": 1, "b": 1, "c": 1}`: "0", `{"a": 2, "b": 1, "c": 1}`: "1", `{"a": 3, "b": 1, "c": 1}`: "2",
+		`{"a": 3, "b": 2, "c": 1}`: "3", `{"a": 4, "b": 2}`: "4", `{"a": 4, "b": 2, "c": 1}`: "", `{"b": 1}`: "2",
+	} {
+		if got := matchName(t, set, exchange{Method: "POST", Target: "/", Body: body}); got != want {
+			t.Errorf("%s: got '%s', want '%s'", body, got, want)
+		}
+	}
+}
+
 func TestTargetInAbsoluteForm(t *testing.T) {
 	set := parse(t, `[{"name":"a","request":{"url":"/a?b"}},{"name":"root","request":{"url":"/"}},{"name":"query","request":{"url":"/?q"}}]`)
 	for target, want := range map[string]string{
