@@ -27,6 +27,7 @@ func TestMappingsWithoutTheirExtensions(t *testing.T) {
 		{`{"request":{"headers":{"X":{"contains":"A","caseInsensitive":true}}},"response":{"body":"yes"}}`, "xax", "404 ", "request.headers.X.caseInsensitive: is not looked at, since there is contains"},
 		{`{"response":{"body":"yes","headers":{"X":"a\nb"}}}`, "", answers, "response.headers.X: a line break is sent as a space"},
 		{`{"request":{"headers":{"X":{"absent":false}}},"response":{"body":"yes"}}`, "", answers, "request.headers.X.absent: false counts as true"},
+		{`{"response":{"body":"yes"}} } {"request":`, "", answers, "what stands behind the first JSON value is not looked at: } {"},
 	} {
 		var warnings []string
 		loader := Loader{Warn: func(warning error) { warnings = append(warnings, warning.Error()) }}

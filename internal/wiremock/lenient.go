@@ -97,6 +97,18 @@ func Plain(data []byte) []byte {
 	return out
 }
 
+// firstValue returns the first value of a text in JSON and, unless it is all, what
+// stands behind it, at which WireMock's reader does not look. What is no JSON stays whole.
+func firstValue(data []byte) (value []byte, rest string) {
+	var first json.RawMessage
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if decoder.Decode(&first) != nil {
+		return data, ""
+	}
+	end := decoder.InputOffset()
+	return data[:end], string(bytes.TrimSpace(data[end:]))
+}
+
 // endOfText returns where a text ends that begins with a quote.
 func endOfText(data []byte, begin int) int {
 	for i := begin + 1; i < len(data); i++ {

@@ -184,7 +184,11 @@ func loadFile(path, directory string, faults *faults) []*Mapping {
 }
 
 func parseFile(data []byte, from origin, faults *faults) []*Mapping {
-	list, isList, err := splitFile(Plain(units.TrimBOM(data)))
+	data, rest := firstValue(Plain(units.TrimBOM(data)))
+	if rest != "" {
+		faults.warn(fmt.Errorf("%s: what stands behind the first JSON value is not looked at: %s", from.file, shortened(rest)))
+	}
+	list, isList, err := splitFile(data)
 	if err != nil {
 		faults.add(fmt.Errorf("%s: %w", from.file, err))
 		return nil

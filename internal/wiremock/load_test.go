@@ -233,7 +233,7 @@ func TestJSONAsWireMockReadsIt(t *testing.T) {
 		t.Errorf("got %q", warnings)
 	}
 	for text, want := range map[string]string{
-		"{\n/* a\nb */\n}}":        "line 4, column 2",
+		"{\n/* a\nb */\n\"a\"}}":   "line 4, column 4",
 		`{"request": /* {}`:        "line 1, column 13",
 		`{'request: {}`:            "line 1",
 		`[{"priority": "high"}]`:   "priority: string is not",
