@@ -111,3 +111,52 @@ func NPM(t testing.TB, name string) string {
 	}
 	return folder
 }
+
+// Nginx runs nginx in the foreground until the test ends, with a configuration
+// whose block of http gets folders to which any user may write. It returns when
+// that listens at an address.
+func Nginx(t testing.TB, config, addr string) {
+	t.Helper()
+	dir := t.TempDir()
+	var temporary strings.Builder
+	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		temporary.WriteString("\n" + kind + "_temp_path " + filepath.Join(dir, kind) + ";")
+	}
+	file := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(file, []byte(strings.Replace(config, "http {", "http {"+temporary.String(), 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	Start(t, exec.Command("nginx", "-p", dir, "-c", file, "-e", "stderr", "-g", "daemon off; master_process off; error_log stderr; pid "+filepath.Join(dir, "pid")+";"), addr)
+}
+
+// wireMockPackage is WireMock as npm has it. Answers that are held in testdata are
+// of this version.
+const wireMockPackage = "wiremock@3.13.2"
+
+// WireMockJar returns the path of WireMock's standalone jar, which needs npm to be
+// installed.
+func WireMockJar(t testing.TB) string {
+	t.Helper()
+	jars, err := filepath.Glob(filepath.Join(NPM(t, wireMockPackage), "node_modules/wiremock/build/wiremock-standalone-*.jar"))
+	if err != nil || len(jars) != 1 {
+		t.Fatalf("%d jars in %s, error %v: expected 1", len(jars), wireMockPackage, err)
+	}
+	return jars[0]
+}
+
+// WireMock runs WireMock with a folder as its root until the test ends, and
+// returns its address. It needs java.
+func WireMock(t testing.TB, root string, args ...string) string {
+	t.Helper()
+	addr := Addr(t)
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args = append([]string{
+		"-Xmx512m", "-jar", WireMockJar(t),
+		"--bind-address", host, "--port", port, "--root-dir", root, "--disable-banner",
+	}, args...)
+	Start(t, exec.Command("java", args...), addr) //nolint:gosec // the test's own arguments
+	return addr
+}
