@@ -17,6 +17,8 @@ func TestMappingsWithoutTheirExtensions(t *testing.T) {
 	for _, tc := range []struct{ mapping, header, want, warning string }{
 		{`{"response":{"body":"yes","transformers":["my-thing"]}}`, "", answers, "response.transformers: 'my-thing' is an extension"},
 		{`{"response":{"body":"{{request.method}}","transformers":["my-thing","response-template"]}}`, "", "200 GET", "response.transformers: 'my-thing' is"},
+		{`{"response":{"body":"{{upper 'a' colour='b'}}","transformers":["response-template"]}}`, "", "200 A", "response.body: upper colour= is not looked at"},
+		{`{"response":{"body":"{{size (randomValue type='string' length=5)}}","transformers":["response-template"]}}`, "", "200 5", "response.body: randomValue type='string' is not looked at"},
 		{`{"response":{"body":"yes"},"serveEventListeners":[{"name":"my-listener","parameters":{"a":1}}]}`, "", answers, "serveEventListeners[0]: 'my-listener' is an extension"},
 		{`{"response":{"body":"yes"},"postServeActions":[{"name":"my-action"}]}`, "", answers, "postServeActions[0]: 'my-action' is an extension"},
 		{`{"response":{"body":"yes"},"postServeActions":{"webhooks":{"webhooks":[{"url":"nowhere"}]}}}`, "", answers, "postServeActions[0]: 'webhooks' is an extension"},
