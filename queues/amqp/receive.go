@@ -6,6 +6,7 @@ package amqp
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,6 +112,7 @@ func (s *subscription) receive(ctx context.Context, source broker.Source) (err e
 				continue
 			}
 			source.Deliver(s, deliveryOf(source.Address, m))
+			runtime.Gosched() // or on one processor no answer leaves before all that has come is matched
 		}
 	})
 	if panicked != nil {
