@@ -21,6 +21,16 @@ func ParseJSON(text string) (document any, ok bool) {
 	return r.value(), true
 }
 
+// ParseExact is ParseJSON with numbers that keep the digits which they are written
+// with: one with a fraction and without an exponent is a json.Number.
+func ParseExact(text string) (document any, ok bool) {
+	if !ValidJSON(text) {
+		return nil, false
+	}
+	r := reader{text: text, exact: true}
+	return r.value(), true
+}
+
 // Nesting returns how deep JSON is nested, without parsing it.
 func Nesting(text string) int {
 	depth, most, quoted := 0, 0, false

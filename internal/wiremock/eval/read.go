@@ -13,8 +13,9 @@ import (
 // string, int64, float64, json.Number for what is larger, []any and *Object.
 // Texts without escapes share the memory of what is read.
 type reader struct {
-	text string
-	at   int
+	text  string
+	at    int
+	exact bool // numbers with a fraction stay as they are written
 }
 
 func (r *reader) value() any {
@@ -111,6 +112,9 @@ func (r *reader) number() any {
 	}
 	text := r.text[r.at:end]
 	r.at = end
+	if r.exact && strings.Contains(text, ".") && !strings.ContainsAny(text, "eE") {
+		return json.Number(text)
+	}
 	return parseNumber(text)
 }
 

@@ -64,7 +64,10 @@ func compileParseJSON(c *call) (evaluator, error) {
 	return func(s *scope) any {
 		var value any = new(eval.Object)
 		if text := strings.TrimSpace(toText(source.value(s), s.budget)); text != "" {
-			parsed, ok := s.parse(text)
+			if !s.budget.Spend(perJSON * (1 + len(text))) {
+				return nil
+			}
+			parsed, ok := eval.ParseExact(text)
 			if !ok {
 				return problem("'%s' is not valid JSON", shortened(text))
 			}

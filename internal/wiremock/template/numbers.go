@@ -29,6 +29,11 @@ const longestNumber = 100
 
 // newExact reads a value; what is not a number counts as 0.
 func newExact(value any, b *eval.Budget) exact {
+	if n, ok := value.(json.Number); ok { // which WireMock takes as a double
+		if f, ok := parseNumber(string(n)); ok && strings.Contains(string(n), ".") {
+			value = f
+		}
+	}
 	text := strings.TrimSpace(toText(value, b))
 	if len(text) <= longestNumber && !strings.ContainsAny(text, "eE") {
 		if d, err := decimal.NewFromString(text); err == nil {
@@ -36,7 +41,8 @@ func newExact(value any, b *eval.Budget) exact {
 		}
 	}
 	if f, ok := number(value); ok && len(text) <= longestNumber {
-		return exact{decimal.NewFromFloat(f), 0}
+		d := decimal.NewFromFloat(f)
+		return exact{d, max(-d.Exponent(), 0)}
 	}
 	return exact{}
 }

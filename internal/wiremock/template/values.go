@@ -162,6 +162,9 @@ func truthy(value any) bool {
 		return v != 0
 	case float64:
 		return v != 0
+	case json.Number:
+		f, ok := parseNumber(string(v))
+		return !ok || f != 0
 	case []any:
 		return len(v) > 0
 	}
