@@ -129,3 +129,16 @@ func TestAMQPRejects(t *testing.T) {
 	s.await("rejects", map[string]int{"answered": 30, "dead_lettered": 3})
 	b.AwaitSettled("accepted", 33)
 }
+
+// TestAMQPUnreadable has messages over which the library would end the process: they
+// are unanswerable, and others are answered.
+func TestAMQPUnreadable(t *testing.T) {
+	b := brokertest.NewAMQP(t)
+	s := overPeer(t, b, "sender_per_address on", "name unreadable", "stage 0s 1ms")
+	b.PutEncoded(requests, []byte("\x00\x53\x72\xc1\x03\x02\x45\x41\x00\x53\x77\xa1\x01x")) // an annotation whose name is a list
+	b.PutEncoded(requests, append([]byte("\x00\x53\x77"), make([]byte, 30_000)...))         // values in values
+	b.Put(requests, message(replies, "good"))
+	b.Take(replies, 1)
+	s.await("unreadable", map[string]int{"answered": 1, "unanswerable": 2})
+	b.AwaitSettled("accepted", 3)
+}

@@ -90,7 +90,7 @@ func (b *Broker) Connect(ctx context.Context) (broker.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, err := amqp.NewConn(ctx, socket, options)
+	inner, err := amqp.NewConn(ctx, newWire(socket), options)
 	if err != nil {
 		socket.Close()
 		return nil, err

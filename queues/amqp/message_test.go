@@ -176,7 +176,7 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		m := new(amqp.Message)
-		if m.UnmarshalBinary(wire) != nil {
+		if !wellFormed(wire) || m.UnmarshalBinary(wire) != nil {
 			return
 		}
 		d := deliveryOf(address, m)

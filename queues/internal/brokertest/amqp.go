@@ -30,6 +30,7 @@ type AMQP struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	queues  map[string][]*amqp.Message
+	encoded map[*amqp.Message][]byte // messages of PutEncoded
 	// Settled counts what became of requests: accepted, rejected, released.
 	settled map[string]int
 	links   []*amqpLink // that are received from
@@ -40,7 +41,7 @@ type AMQP struct {
 // NewAMQP starts a peer, which ends with the test.
 func NewAMQP(t testing.TB) *AMQP {
 	t.Helper()
-	b := &AMQP{t: t, Addr: caddytest.Addr(t), queues: make(map[string][]*amqp.Message), settled: make(map[string]int)}
+	b := &AMQP{t: t, Addr: caddytest.Addr(t), queues: make(map[string][]*amqp.Message), encoded: make(map[*amqp.Message][]byte), settled: make(map[string]int)}
 	b.changed = sync.NewCond(&b.mu)
 	listener, err := net.Listen("tcp", b.Addr)
 	if err != nil {
@@ -75,6 +76,15 @@ func (b *AMQP) Put(queue string, m *amqp.Message) {
 	b.queues[queue] = append(b.queues[queue], m)
 	b.mu.Unlock()
 	b.pump()
+}
+
+// PutEncoded puts something into a queue that need not be a message.
+func (b *AMQP) PutEncoded(queue string, encoded []byte) {
+	m := new(amqp.Message)
+	b.mu.Lock()
+	b.encoded[m] = encoded
+	b.mu.Unlock()
+	b.Put(queue, m)
 }
 
 // Take takes n messages from a queue, waiting for them.
@@ -124,10 +134,13 @@ func (b *AMQP) pump() {
 		for l.credit > 0 && len(b.queues[l.address]) > 0 {
 			m := b.queues[l.address][0]
 			b.queues[l.address] = b.queues[l.address][1:]
-			payload, err := m.MarshalBinary()
-			if err != nil {
-				b.t.Error(err)
-				return
+			payload, isEncoded := b.encoded[m]
+			if !isEncoded {
+				var err error
+				if payload, err = m.MarshalBinary(); err != nil {
+					b.t.Error(err)
+					return
+				}
 			}
 			l.credit--
 			id := l.next
