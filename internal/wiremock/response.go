@@ -107,7 +107,11 @@ func (m *Mapping) render(r *Request) (*Response, error) {
 		response.Body = body.Append(make([]byte, 0, 2*len(response.Body)), model{r})
 	}
 	if m.response.headers != nil {
-		response.Header = append(r.fewLines[:0], response.Header...)
+		var room []Field // of its own where the header outlives the request
+		if m.response.proxy == nil {
+			room = r.fewLines[:0]
+		}
+		response.Header = append(room, response.Header...)
 		for _, h := range m.response.headers {
 			response.Header[h.index].Value = oneLine(string(h.value.Append(nil, model{r})))
 		}

@@ -76,3 +76,23 @@ func TestFramingIsLeftToTheServer(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestProxiedResponsesOutliveTheirRequest holds that what another server responds gets
+// the header that was rendered, although the request is used for another one by then.
+func TestProxiedResponsesOutliveTheirRequest(t *testing.T) {
+	set := parse(t, `{"response":{"proxyBaseUrl":"http://localhost:1","headers":{"X-Echo":"{{request.query.q}}"},"transformers":["response-template"]}}`)
+	r := newRequest(exchange{Method: "GET", Target: "/?q=mine"})
+	m, err := set.Match(r)
+	if err != nil || m == nil {
+		t.Fatal(m, err)
+	}
+	response, err := m.Respond(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := response.Proxy
+	*r = Request{}
+	if got := proxy.Add; len(got) != 1 || got[0] != (Field{"X-Echo", "mine"}) {
+		t.Errorf("got %q", got)
+	}
+}
