@@ -62,7 +62,7 @@ func receive(ctx context.Context, session *amqp.Session, queue string, credit ui
 
 // creditOfBare is how many requests the bare responder has in hand at most: as many as
 // a service of the simulator.
-const creditOfBare = 1000
+const creditOfBare = 2000
 
 // underway is an answer that the broker has not confirmed, and its request.
 type underway struct {

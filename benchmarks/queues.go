@@ -79,11 +79,12 @@ func (l *lab) startSimulatorOfQueues(url, address string) (*server, error) {
 			virtual_host vhost:/
 		}
 		service %s {
+			concurrency %d
 			mappings %s
 		}
 	}
 }
-`, admin, url, address, mappings))
+`, admin, url, address, creditOfBare, mappings))
 	if err != nil {
 		return nil, err
 	}
