@@ -84,21 +84,21 @@ type exchange interface {
 // bytes. A client that sends more may lose its connection.
 const mostRead = 64 << 20
 
-// serve answers a request as mappings and recipes say. The error is one for
-// Caddy to answer.
-func (h *Handler) serve(x exchange) error {
-	var a response.Response
-	more, err := h.decide(x, &a)
+// serve answers a request as mappings and recipes say: a is where the response is
+// kept meanwhile, empty at first. The error is one for Caddy to answer.
+func (h *Handler) serve(x exchange, a *response.Response) error {
+	more, err := h.decide(x, a)
 	if err == errMissed { //nolint:errorlint // never wrapped
 		x.noteMissed()
 	}
 	if err != nil {
 		return err
 	}
-	h.debug(x.method(), x.target(), &a)
-	x.note(decisionOf(&a))
-	elsewhere := more != nil && more.Proxy != nil
-	if !elsewhere {
+	if h.logger.Core().Enabled(zapcore.DebugLevel) {
+		h.debug(x.method(), x.target(), a)
+	}
+	x.note(decisionOf(a))
+	if more == nil || more.Proxy == nil {
 		if err := x.readBody(); err != nil {
 			return caddyhttp.Error(http.StatusBadRequest, err)
 		}
@@ -109,15 +109,27 @@ func (h *Handler) serve(x exchange) error {
 		}
 	}
 	if more != nil {
-		defer h.mappings.After(more)
+		return h.serveMore(x, a, more)
 	}
-	switch {
-	case elsewhere:
+	return answer(x, a)
+}
+
+// serveMore is the end of serve where there is more to do than to respond.
+func (h *Handler) serveMore(x exchange, a *response.Response, more *stubs.More) error {
+	defer h.mappings.After(more)
+	if more.Proxy != nil {
 		return &proxied{more, a.Latency}
+	}
+	return answer(x, a)
+}
+
+// answer sends a response.
+func answer(x exchange, a *response.Response) error {
+	switch {
 	case a.Fault != response.NoFault && a.Fault != response.Cut:
-		return fail(x, &a)
+		return fail(x, a)
 	case a.Streams():
-		return stream(x, &a)
+		return stream(x, a)
 	}
 	x.respond(a.Message)
 	return nil
@@ -131,26 +143,39 @@ var spareRequests = sync.Pool{New: func() any { return new(wiremock.Request) }}
 // the request can be passed on.
 func (h *Handler) decide(x exchange, a *response.Response) (more *stubs.More, err error) {
 	if h.mappings != nil {
-		request := spareRequests.Get().(*wiremock.Request)
-		defer func() {
-			*request = wiremock.Request{} // a body may be large
-			spareRequests.Put(request)
-		}()
-		x.stubRequest(request)
-		more, found, err := h.mappings.Decide(request, x, a)
-		if !found && err == nil {
-			err = h.decideUnmatched(x, request, a)
-		}
-		return more, tooMuch(err)
+		return h.decideByMappings(x, a)
 	}
+	return nil, h.decideByRecipes(x, a)
+}
+
+// decideByMappings is decide where there are mappings. It and what it calls leave
+// little on the stack: that of each connection is cut to half whenever memory is
+// collected while it waits, and grows again where the next request does not fit.
+func (h *Handler) decideByMappings(x exchange, a *response.Response) (*stubs.More, error) {
+	request := spareRequests.Get().(*wiremock.Request)
+	x.stubRequest(request)
+	more, found, err := h.mappings.Decide(request, x, a)
+	if !found && err == nil {
+		err = h.decideUnmatched(x, request, a)
+	}
+	*request = wiremock.Request{} // a body may be large
+	spareRequests.Put(request)
+	if err != nil {
+		err = tooMuch(err)
+	}
+	return more, err
+}
+
+// decideByRecipes is decide where there are no mappings.
+func (h *Handler) decideByRecipes(x exchange, a *response.Response) error {
 	if h.decideByRecipe(x, a) {
-		return nil, nil
+		return nil
 	}
 	if h.missed != nil && x.passesOn() {
-		return nil, errMissed
+		return errMissed
 	}
 	*a = h.scenario.NotSet(x.path(), h.postTo())
-	return nil, nil
+	return nil
 }
 
 // decideByRecipe is decide for the recipes, and reports whether one holds.

@@ -33,16 +33,19 @@ type onCaddy struct {
 	keeps   bool // the body, for the upstream of on_miss
 	read    bool // all of the body is
 	started bool // the head is written
+
+	response response.Response
 }
 
-// spare are exchanges that no request has.
+// spare are exchanges that no request has, all empty.
 var spare = sync.Pool{New: func() any { return new(onCaddy) }}
 
 // serveOnCaddy answers a request on Caddy's path.
 func (h *Handler) serveOnCaddy(w http.ResponseWriter, r *http.Request) error {
 	x := spare.Get().(*onCaddy)
-	*x = onCaddy{w: w, r: r, since: time.Now(), keeps: h.missed != nil || h.mappings.Proxies()}
-	err := h.serve(x)
+	x.w, x.r, x.since = w, r, time.Now()
+	x.keeps = h.missed != nil || h.mappings.Proxies()
+	err := h.serve(x, &x.response)
 	*x = onCaddy{}
 	spare.Put(x)
 	if err == errMissed { //nolint:errorlint // never wrapped

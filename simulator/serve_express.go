@@ -35,7 +35,8 @@ func (h *Handler) TakesExpress(x *express.Exchange) bool {
 
 // ServeExpress answers a request of a connection that was taken over.
 func (h *Handler) ServeExpress(x *express.Exchange) {
-	if err := h.serve(onExpress{x}); err != nil && err != errLeft {
+	var a response.Response
+	if err := h.serve(onExpress{x}, &a); err != nil && err != errLeft {
 		reply.ExpressError(x, err)
 	}
 }

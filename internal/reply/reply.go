@@ -32,6 +32,8 @@ func Write(w http.ResponseWriter, r *http.Request, m *response.Message) {
 
 // SetHeader sets the header of a message. Handlers around this one may change
 // values in place, so each request gets a copy of its own.
+//
+//go:noinline
 func SetHeader(header http.Header, m *response.Message, protoMajor int) {
 	lines := make([]string, 0, m.Lines+1)
 	for _, field := range m.Fields {

@@ -75,6 +75,9 @@ func parseMapping(data json.RawMessage, from origin) (*Mapping, error) {
 	return m, nil
 }
 
+// located is the error of a request for which the mapping was looked at.
+func (m *Mapping) located(err error) error { return fmt.Errorf("mapping '%s': %w", m.Name(), err) }
+
 // at puts the name of the mapping before an error, if it has one.
 func (m *Mapping) at(err error) error {
 	if name := cmp.Or(m.name, m.id); name != "" {

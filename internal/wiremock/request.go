@@ -49,6 +49,7 @@ type Request struct {
 	query    []parameter
 	fewQuery [4]parameter // where most queries have room
 	response Response     // of the mapping that matched, unless it is fixed
+	fewLists [8][]int     // where the lists of mappings that may match have room
 	fewLines [4]Field     // where most headers of responses have room
 	form     []parameter
 	cookies  []parameter

@@ -37,6 +37,9 @@ func (s *segments) add(parts []string, rank int) {
 
 // find appends the lists of the mappings whose templates match a path.
 func (s *segments) find(path string, lists [][]int) [][]int {
+	if s.plain == nil && s.named == nil {
+		return lists
+	}
 	part, rest, more := strings.Cut(path, "/")
 	for _, next := range [...]*segments{s.plain[part], s.named} {
 		switch {

@@ -14,7 +14,6 @@ package wiremock
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sync/atomic"
 )
@@ -94,8 +93,7 @@ func (s *Set) Match(r *Request) (*Mapping, error) {
 // Find is Match for those who only ask: scenarios stay as they are.
 func (s *Set) Find(r *Request) (*Mapping, error) {
 	r.split()
-	var few [8][]int
-	candidates := s.candidates(r, few[:0])
+	candidates := s.candidates(r, r.fewLists[:0])
 	for {
 		next := -1
 		for i, list := range candidates {
@@ -110,7 +108,7 @@ func (s *Set) Find(r *Request) (*Mapping, error) {
 		candidates[next] = candidates[next][1:]
 		matches := m.matches(r)
 		if r.failed != nil {
-			return nil, fmt.Errorf("mapping '%s': %w", m.Name(), r.failed)
+			return nil, m.located(r.failed)
 		}
 		if matches && s.allows(m) {
 			return m, nil
