@@ -103,12 +103,11 @@ func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mappin
 	})
 	if a != nil {
 		kept := *a
-		switch {
-		case shared:
-		case a.Content.Size > j.options.Bytes/4:
-			kept.Message = a.WithContent(response.Content{})
-		default:
-			e.size += a.Content.Size
+		if !shared {
+			if a.Content.Size > j.options.Bytes/4 {
+				kept.Message = withoutContent(a.Message)
+			}
+			e.size += sizeOfMessage(kept.Message)
 		}
 		e.answer.Store(&kept)
 	}
@@ -126,6 +125,29 @@ func (j *journal) add(r *wiremock.Request, from Source, mapping *wiremock.Mappin
 	j.size += e.size
 	j.trim()
 	return e
+}
+
+// withoutContent returns a copy of a message that has no body. It shares nothing with
+// the message, which has all that is its own in one piece of memory.
+func withoutContent(m *response.Message) *response.Message {
+	fields := slices.Clone(m.Fields)
+	for i := range fields {
+		fields[i].Values = slices.Clone(fields[i].Values)
+	}
+	bare := response.NewMessage(m.Status, fields, response.Content{})
+	bare.Reason = m.Reason
+	return bare
+}
+
+// sizeOfMessage returns how much memory a message takes, about.
+func sizeOfMessage(m *response.Message) int64 {
+	size := m.Content.Size
+	for _, f := range m.Fields {
+		for _, value := range f.Values {
+			size += int64(len(value)) + 32
+		}
+	}
+	return size
 }
 
 func (j *journal) mask(e *event, kind string) {
