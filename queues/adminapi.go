@@ -48,22 +48,22 @@ func listQueues(w http.ResponseWriter, r *http.Request) error {
 		return caddy.APIError{HTTPStatus: http.StatusMethodNotAllowed, Err: errors.New("method not allowed")}
 	}
 	list := []serviceStatus{}
-	for _, in := range running() {
-		in.mu.Lock()
-		pending := in.pending
-		in.mu.Unlock()
-		for _, p := range in.players {
+	for _, rc := range running() {
+		rc.mu.Lock()
+		pending := rc.pending
+		rc.mu.Unlock()
+		for _, svc := range rc.services {
 			status := serviceStatus{
-				Broker: in.broker, Place: in.protocol.Place(), Service: p.Name, Address: in.address,
-				Receiving: in.up.Load(), InHand: pending, Stages: len(p.stages), Requests: make(map[string]uint64),
+				Broker: rc.broker, Place: rc.protocol.Place(), Service: svc.Name, Address: rc.address,
+				Receiving: rc.up.Load(), InHand: pending, Stages: len(svc.stages), Requests: make(map[string]uint64),
 			}
-			for result, c := range p.counts {
+			for result, c := range svc.counts {
 				if n := c.n.Load(); n > 0 {
 					status.Requests[result] = n
 				}
 			}
-			if p.scenario != nil {
-				for _, route := range p.scenario.Status() {
+			if svc.scenario != nil {
+				for _, route := range svc.scenario.Status() {
 					if route.Route == "/*" {
 						status.Stage = route.Stage
 					}

@@ -49,10 +49,10 @@ type App struct {
 	// a request answers it.
 	Services []*Service `json:"services,omitempty"`
 
-	logger  *zap.Logger
-	brokers map[string]broker.Protocol
-	intakes []*intake // made by Provision, and begun by Start if none like it runs
-	keys    []string  // of those that this configuration holds
+	logger    *zap.Logger
+	brokers   map[string]broker.Protocol
+	receivers []*receiver // made by Provision, and begun by Start if none like it runs
+	keys      []string    // of those that this configuration holds
 }
 
 // CaddyModule returns the Caddy module information.
@@ -60,8 +60,9 @@ func (App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "queue_simulator", New: func() caddy.Module { return new(App) }}
 }
 
-// intakes outlive a configuration as long as the next one has them too.
-var intakes = caddy.NewUsagePool()
+// receiverPool has the receivers that run, which outlive a configuration as long as the
+// next one has them too.
+var receiverPool = caddy.NewUsagePool()
 
 // Provision reads all that there is to read, and connects to nothing.
 func (a *App) Provision(ctx caddy.Context) error {
@@ -93,8 +94,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 	return a.group()
 }
 
-// prepare checks a service and gives it what it does not say. The error begins with
-// the field.
+// prepare checks a service and sets its name, and its broker if there is one alone.
+// The error begins with the field.
 func (a *App) prepare(s *Service, names map[string]bool) error {
 	if s.Broker == "" && len(a.brokers) == 1 {
 		for name := range a.brokers {
@@ -126,101 +127,107 @@ func (a *App) prepare(s *Service, names map[string]bool) error {
 	return nil
 }
 
-// group makes an intake of the services on each address of a broker.
+// group makes a receiver of the services on each address of a broker.
 func (a *App) group() error {
-	byPlace := make(map[[2]string]*intake)
+	byPlace := make(map[[2]string]*receiver)
 	for i, s := range a.Services {
-		p, err := s.load()
+		svc, err := s.load()
 		if err != nil {
 			return fmt.Errorf("services[%d].%w", i, err)
 		}
 		place := [2]string{s.Broker, s.Address}
-		in := byPlace[place]
-		if in == nil {
-			in = &intake{address: s.Address, broker: s.Broker, protocol: a.brokers[s.Broker]}
-			byPlace[place] = in
-			a.intakes = append(a.intakes, in)
+		rc := byPlace[place]
+		if rc == nil {
+			rc = &receiver{address: s.Address, broker: s.Broker, protocol: a.brokers[s.Broker]}
+			byPlace[place] = rc
+			a.receivers = append(a.receivers, rc)
 		}
-		in.players = append(in.players, p)
-		in.credit = max(in.credit, s.Concurrency)
-		in.grace = max(in.grace, time.Duration(s.GracePeriod))
+		rc.services = append(rc.services, svc)
+		rc.credit = max(rc.credit, s.Concurrency)
+		rc.grace = max(rc.grace, time.Duration(s.GracePeriod))
 	}
 	return nil
 }
 
 // Start begins to receive, in the background.
 func (a *App) Start() error {
-	for _, prepared := range a.intakes {
-		key, err := prepared.key()
-		if err != nil {
-			return err
+	for len(a.receivers) > 0 {
+		if err := a.start(a.receivers[0]); err != nil {
+			return errors.Join(err, a.Stop()) // Caddy does not stop an app that did not start
 		}
-		value, _, err := intakes.LoadOrNew(key, func() (caddy.Destructor, error) {
-			return prepared, a.begin(prepared)
-		})
-		if err != nil {
-			return err
-		}
-		a.keys = append(a.keys, key)
-		running := value.(*intake)
-		running.logger.Store(a.logger)
-		running.station.logger.Store(a.logger)
-		if running != prepared {
-			for _, p := range prepared.players {
-				p.end()
-			}
-		}
+		a.receivers = a.receivers[1:]
 	}
-	a.intakes = nil
 	return nil
 }
 
-// begin puts an intake in force.
-func (a *App) begin(in *intake) error {
-	in.logger.Store(a.logger)
-	for _, p := range in.players {
-		if err := p.begin(a.logger); err != nil {
-			return err
-		}
+// start has a receiver begin, unless one like it runs.
+func (a *App) start(prepared *receiver) error {
+	key, err := prepared.key()
+	if err != nil {
+		return err
 	}
-	key := in.broker + "\n" + in.protocol.Key()
-	value, _, err := stations.LoadOrNew(key, func() (caddy.Destructor, error) {
-		return newStation(in.broker, in.protocol, a.logger), nil
+	value, _, err := receiverPool.LoadOrNew(key, func() (caddy.Destructor, error) {
+		return prepared, a.begin(prepared)
 	})
 	if err != nil {
 		return err
 	}
-	in.station = value.(*station)
-	in.release = func() { _, _ = stations.Delete(key) }
-	in.begin()
+	a.keys = append(a.keys, key)
+	running := value.(*receiver)
+	running.logger.Store(a.logger)
+	running.conns.logger.Store(a.logger)
+	if running != prepared {
+		prepared.discard()
+	}
 	return nil
 }
 
-// key returns what the intake is known by across configurations: the broker, and
+// begin has a receiver begin, over the connections to its broker.
+func (a *App) begin(rc *receiver) error {
+	rc.logger.Store(a.logger)
+	for _, svc := range rc.services {
+		if err := svc.begin(a.logger); err != nil {
+			return err
+		}
+	}
+	key := rc.broker + "\n" + rc.protocol.Key()
+	value, _, err := connectionPool.LoadOrNew(key, func() (caddy.Destructor, error) {
+		return newConnections(rc.broker, rc.protocol, a.logger), nil
+	})
+	if err != nil {
+		return err
+	}
+	rc.conns = value.(*connections)
+	rc.release = func() { _, _ = connectionPool.Delete(key) }
+	rc.begin()
+	return nil
+}
+
+// key returns what the receiver is known by across configurations: the broker, and
 // the services with the files that they serve.
-func (in *intake) key() (string, error) {
+func (rc *receiver) key() (string, error) {
 	sum := sha256.New()
 	encoder := json.NewEncoder(sum)
-	if err := encoder.Encode([]string{in.broker, in.protocol.Key(), in.address}); err != nil {
+	if err := encoder.Encode([]string{rc.broker, rc.protocol.Key(), rc.address}); err != nil {
 		return "", err
 	}
-	for _, p := range in.players {
-		if err := encoder.Encode(p.Service); err != nil {
+	for _, svc := range rc.services {
+		if err := encoder.Encode(svc.Service); err != nil {
 			return "", err
 		}
-		for _, m := range p.loaded {
+		for _, m := range svc.loaded {
 			fixed, _ := m.Fixed()
 			sum.Write(m.JSON())
 			sum.Write(fixed.Body)
 		}
-		if p.scenario == nil {
+		if svc.scenario == nil {
 			continue
 		}
-		for _, r := range p.scenario.Recipes() {
+		for _, r := range svc.scenario.Recipes() {
 			for field, name := range r.BodyFiles() {
 				info, err := os.Stat(name)
 				if err != nil {
-					return "", fmt.Errorf("service %s: %s: %w", p.Name, field, units.LookedIn(err, name))
+					return "", fmt.Errorf("service %s: %s: %w", svc.Name, field, units.LookedIn(err, name))
 				}
 				fmt.Fprintln(sum, info.Size(), info.ModTime().UnixNano())
 			}
@@ -234,7 +241,7 @@ func (in *intake) key() (string, error) {
 // reload, and before an exit.
 func (a *App) Stop() (err error) {
 	for _, key := range a.keys {
-		_, e := intakes.Delete(key)
+		_, e := receiverPool.Delete(key)
 		err = errors.Join(err, e)
 	}
 	a.keys = nil
@@ -243,25 +250,23 @@ func (a *App) Stop() (err error) {
 
 // Cleanup lets go of what was read and never started.
 func (a *App) Cleanup() error {
-	for _, in := range a.intakes {
-		for _, p := range in.players {
-			p.end()
-		}
+	for _, rc := range a.receivers {
+		rc.discard()
 	}
-	a.intakes = nil
+	a.receivers = nil
 	return nil
 }
 
-// running returns the intakes that run, sorted by broker and address.
-func running() []*intake {
-	var all []*intake
-	intakes.Range(func(_, value any) bool {
-		if in, ok := value.(*intake); ok {
-			all = append(all, in)
+// running returns the receivers that run, sorted by broker and address.
+func running() []*receiver {
+	var all []*receiver
+	receiverPool.Range(func(_, value any) bool {
+		if rc, ok := value.(*receiver); ok {
+			all = append(all, rc)
 		}
 		return true
 	})
-	slices.SortFunc(all, func(a, b *intake) int {
+	slices.SortFunc(all, func(a, b *receiver) int {
 		return slices.Compare([]string{a.broker, a.address}, []string{b.broker, b.address})
 	})
 	return all

@@ -49,7 +49,7 @@ var protocols = map[string]string{"amqp": "amqp", "amqps": "amqp", "stomp": "sto
 //	    }
 //	}
 //
-// Package caddyfile/stages has the words of stages and outcomes.
+// Package internal/words has the words of stages and outcomes.
 func parseGlobal(d *caddyfile.Dispenser, before any) (any, error) {
 	if before != nil {
 		return nil, d.Err("queue_simulator already specified")

@@ -20,8 +20,8 @@ const (
 	longestPause  = 5 * time.Second
 )
 
-// sleepFor waits for about as long as it is told, and returns how long to wait the
-// next time.
+// sleepFor waits for half to one and a half of a pause, or until the context ends, and
+// returns the pause of the next time: twice as long, up to longestPause.
 func sleepFor(ctx context.Context, pause time.Duration) time.Duration {
 	timer := time.NewTimer(pause/2 + rand.N(pause))
 	defer timer.Stop()
@@ -32,14 +32,14 @@ func sleepFor(ctx context.Context, pause time.Duration) time.Duration {
 	return min(2*pause, longestPause)
 }
 
-// connection is what metrics and logs call a connection.
+// connection is the name of a connection in metrics and logs.
 type connection struct{ broker, role string }
 
 // keepConnected connects again and again until the context ends, and has each
 // connection used until it is lost.
 func keepConnected(ctx context.Context, protocol broker.Protocol, log func() *zap.Logger, name connection, use func(broker.Conn) error) {
-	connections.add(name, 1, 0)
-	defer connections.add(name, -1, 0)
+	connectionCounts.add(name, 1, 0)
+	defer connectionCounts.add(name, -1, 0)
 	fields := []zap.Field{zap.String("broker", name.broker), zap.String("place", protocol.Place()), zap.String("connection", name.role)}
 	pause, before, failing := shortestPause, false, false
 	for ctx.Err() == nil {
@@ -49,7 +49,7 @@ func keepConnected(ctx context.Context, protocol broker.Protocol, log func() *za
 				reconnects.WithLabelValues(name.broker).Inc()
 			}
 			before, failing = true, false
-			connections.add(name, 0, 1)
+			connectionCounts.add(name, 0, 1)
 			log().Info("connected", fields...)
 			began := time.Now()
 			var lost error
@@ -57,7 +57,7 @@ func keepConnected(ctx context.Context, protocol broker.Protocol, log func() *za
 				lost = panicked
 				conn.Close()
 			}
-			connections.add(name, 0, -1)
+			connectionCounts.add(name, 0, -1)
 			if ctx.Err() != nil {
 				return
 			}
@@ -73,11 +73,11 @@ func keepConnected(ctx context.Context, protocol broker.Protocol, log func() *za
 	}
 }
 
-// connecting is how long a connection may take.
-const connecting = 15 * time.Second
+// connectTimeout is how long it may take to connect, and to attach an address.
+const connectTimeout = 15 * time.Second
 
 func connect(ctx context.Context, protocol broker.Protocol) (conn broker.Conn, err error) {
-	ctx, cancel := context.WithTimeout(ctx, connecting)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if panicked := broker.Guarded(func() { conn, err = protocol.Connect(ctx) }); panicked != nil {
 		return nil, panicked

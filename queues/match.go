@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -88,8 +87,8 @@ func (c conditions) hold(r *wiremock.Request) (bool, error) {
 	return true, nil
 }
 
-// asked is a request as mappings and recipes look at it.
-func asked(d *broker.Delivery, random rand.Source) *wiremock.Request {
+// requestOf returns a request as mappings and recipes look at it.
+func requestOf(d *broker.Delivery) *wiremock.Request {
 	target := d.Address
 	if !strings.HasPrefix(target, "/") {
 		target = "/" + target
@@ -99,7 +98,6 @@ func asked(d *broker.Delivery, random rand.Source) *wiremock.Request {
 		Target:   target,
 		Header:   fields{d},
 		ReadBody: func() ([]byte, error) { return d.Body, nil },
-		Random:   random,
 	}
 }
 

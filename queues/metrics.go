@@ -55,27 +55,27 @@ func collectors() []prometheus.Collector {
 	return []prometheus.Collector{requestsTotal, redelivered, answerRetries, reconnects, asleep, connected, latencySeconds}
 }
 
-// connections are those that are kept up, by their names in metrics. At a reload two
-// have the same one for a while.
-var connections = names{kept: make(map[connection]int), up: make(map[connection]int)}
+// connectionCounts counts connections by their names in metrics. At a reload two have
+// the same one for a while.
+var connectionCounts = connectionCounter{kept: make(map[connection]int), up: make(map[connection]int)}
 
-type names struct {
+type connectionCounter struct {
 	mu       sync.Mutex
 	kept, up map[connection]int
 }
 
 // add counts connections that are kept up and that are up, and shows whether there is
 // one that is up, as long as any is kept.
-func (n *names) add(name connection, kept, up int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.kept[name] += kept
-	n.up[name] += up
-	if n.kept[name] == 0 {
-		delete(n.kept, name)
-		delete(n.up, name)
+func (c *connectionCounter) add(name connection, kept, up int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept[name] += kept
+	c.up[name] += up
+	if c.kept[name] == 0 {
+		delete(c.kept, name)
+		delete(c.up, name)
 		connected.DeleteLabelValues(name.broker, name.role)
 		return
 	}
-	connected.WithLabelValues(name.broker, name.role).Set(float64(min(1, n.up[name])))
+	connected.WithLabelValues(name.broker, name.role).Set(float64(min(1, c.up[name])))
 }

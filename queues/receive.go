@@ -13,59 +13,59 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/queues/internal/broker"
 )
 
-// receive has requests come until Destruct: over the connection that the addresses of
+// receive receives requests until Destruct: over the connection that the addresses of
 // the broker share, or over one of its own where they share none.
-func (in *intake) receive() {
-	trunk := in.station.trunk
-	if trunk == nil {
-		in.keepOwn(in.ctx, in.own)
+func (rc *receiver) receive() {
+	shared := rc.conns.requests
+	if shared == nil {
+		rc.keepOwn(rc.ctx, rc.own)
 		return
 	}
 	refused := false
-	for pause := shortestPause; in.ctx.Err() == nil; {
-		conn := trunk.await(in.ctx)
+	for pause := shortestPause; rc.ctx.Err() == nil; {
+		conn := shared.await(rc.ctx)
 		if conn == nil {
 			return
 		}
 		began := time.Now()
-		attached, err := in.share(trunk, conn)
+		attached, err := rc.share(shared, conn)
 		switch {
-		case in.ctx.Err() != nil:
+		case rc.ctx.Err() != nil:
 			return
-		case errors.Is(err, errSuspected):
-			in.warn("the address gets a connection of its own", err)
-			in.quarantine()
+		case errors.Is(err, errLostByAddress):
+			rc.warn("the address gets a connection of its own", err)
+			rc.quarantine()
 		case attached:
 			refused = false
 			if !isDone(conn) {
-				in.warn("no longer receives; trying again", err)
+				rc.warn("no longer receives; trying again", err)
 			}
 		case !isDone(conn) && !refused:
 			refused = true // once until it receives
-			in.warn("cannot receive; trying again", err)
+			rc.warn("cannot receive; trying again", err)
 		}
 		if time.Since(began) > longestPause {
 			pause = shortestPause
 		}
-		pause = sleepFor(in.ctx, pause)
+		pause = sleepFor(rc.ctx, pause)
 	}
 }
 
-func (in *intake) warn(what string, err error) {
-	in.log().Warn(what, zap.String("broker", in.broker), zap.String("address", in.address), zap.Error(err))
+func (rc *receiver) warn(what string, err error) {
+	rc.log().Warn(what, zap.String("broker", rc.broker), zap.String("address", rc.address), zap.Error(err))
 }
 
 // share receives over the connection that others have too.
-func (in *intake) share(t *trunk, conn broker.Conn) (attached bool, err error) {
+func (rc *receiver) share(shared *sharedConn, conn broker.Conn) (attached bool, err error) {
 	panicked := broker.Guarded(func() {
 		var l *link
-		err = t.attach(in.ctx, conn, func(ctx context.Context) (err error) {
-			l, err = in.attach(ctx, conn)
+		err = shared.attach(rc.ctx, conn, func(ctx context.Context) (err error) {
+			l, err = rc.attach(ctx, conn)
 			return err
 		})
 		if err == nil {
 			attached = true
-			err = in.serve(conn, l)
+			err = rc.serve(conn, l)
 		}
 	})
 	return attached, errors.Join(panicked, err)
@@ -73,11 +73,11 @@ func (in *intake) share(t *trunk, conn broker.Conn) (attached bool, err error) {
 
 // quarantine receives over connections that no other address has, until one of them
 // has served: then the address is as good as others.
-func (in *intake) quarantine() {
-	ctx, cancel := context.WithCancel(in.ctx)
+func (rc *receiver) quarantine() {
+	ctx, cancel := context.WithCancel(rc.ctx)
 	defer cancel()
-	in.keepOwn(ctx, func(conn broker.Conn) (bool, error) {
-		attached, err := in.own(conn)
+	rc.keepOwn(ctx, func(conn broker.Conn) (bool, error) {
+		attached, err := rc.own(conn)
 		if attached {
 			cancel()
 		}
@@ -85,8 +85,8 @@ func (in *intake) quarantine() {
 	})
 }
 
-func (in *intake) keepOwn(ctx context.Context, use func(broker.Conn) (bool, error)) {
-	keepConnected(ctx, in.protocol, in.log, connection{in.broker, "requests " + in.address}, func(conn broker.Conn) error {
+func (rc *receiver) keepOwn(ctx context.Context, use func(broker.Conn) (bool, error)) {
+	keepConnected(ctx, rc.protocol, rc.log, connection{rc.broker, "requests " + rc.address}, func(conn broker.Conn) error {
 		defer conn.Close()
 		_, err := use(conn)
 		return err
@@ -94,22 +94,22 @@ func (in *intake) keepOwn(ctx context.Context, use func(broker.Conn) (bool, erro
 }
 
 // own receives over a connection that no other address has.
-func (in *intake) own(conn broker.Conn) (attached bool, err error) {
-	ctx, cancel := context.WithTimeout(in.ctx, connecting)
+func (rc *receiver) own(conn broker.Conn) (attached bool, err error) {
+	ctx, cancel := context.WithTimeout(rc.ctx, connectTimeout)
 	defer cancel()
-	l, err := in.attach(ctx, conn)
+	l, err := rc.attach(ctx, conn)
 	if err != nil {
 		return false, err
 	}
-	return true, in.serve(conn, l)
+	return true, rc.serve(conn, l)
 }
 
 // attach begins to receive.
-func (in *intake) attach(ctx context.Context, conn broker.Conn) (*link, error) {
+func (rc *receiver) attach(ctx context.Context, conn broker.Conn) (*link, error) {
 	l := &link{asleep: make(map[*request]*time.Timer)}
-	sub, err := conn.Receive(ctx, broker.Source{Address: in.address, Credit: in.credit, Deliver: func(sub broker.Subscription, d *broker.Delivery) {
-		if err := broker.Guarded(func() { in.deliver(l, sub, d) }); err != nil {
-			in.log().Error("deciding on a request", zap.Error(err))
+	sub, err := conn.Receive(ctx, broker.Source{Address: rc.address, Credit: rc.credit, Deliver: func(sub broker.Subscription, d *broker.Delivery) {
+		if err := broker.Guarded(func() { rc.deliver(l, sub, d) }); err != nil {
+			rc.log().Error("deciding on a request", zap.Error(err))
 		}
 	}})
 	if err != nil {
@@ -120,29 +120,29 @@ func (in *intake) attach(ctx context.Context, conn broker.Conn) (*link, error) {
 	return l, nil
 }
 
-// serve goes on until the link is lost or the intake ends.
-func (in *intake) serve(conn broker.Conn, l *link) (err error) {
-	in.mu.Lock()
-	in.link = l
-	stopping := in.stopping
-	in.mu.Unlock()
+// serve goes on until the link is lost or the receiver ends.
+func (rc *receiver) serve(conn broker.Conn, l *link) (err error) {
+	rc.mu.Lock()
+	rc.link = l
+	stopping := rc.stopping
+	rc.mu.Unlock()
 	if stopping {
 		l.sub.Pause()
 	}
-	in.up.Store(true)
-	defer in.up.Store(false)
-	in.log().Info("receiving", zap.String("broker", in.broker), zap.String("address", in.address), zap.Int("credit", in.credit))
+	rc.up.Store(true)
+	defer rc.up.Store(false)
+	rc.log().Info("receiving", zap.String("broker", rc.broker), zap.String("address", rc.address), zap.Int("credit", rc.credit))
 	select {
 	case <-l.sub.Done():
 		err = l.sub.Err()
 	case <-conn.Done():
 		err = conn.Err()
-	case <-in.ctx.Done():
+	case <-rc.ctx.Done():
 	}
 	l.die()
-	in.mu.Lock()
-	in.link = nil
-	in.mu.Unlock()
+	rc.mu.Lock()
+	rc.link = nil
+	rc.mu.Unlock()
 	l.sub.Close()
 	return err
 }

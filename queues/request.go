@@ -5,6 +5,8 @@ package queues
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -15,30 +17,60 @@ import (
 
 // request is one that is in hand.
 type request struct {
-	in   *intake
-	link *link
-	sub  broker.Subscription
-	d    *broker.Delivery
-	p    *player
-	said decision
+	receiver *receiver
+	link     *link
+	sub      broker.Subscription
+	d        *broker.Delivery
+	service  *service // that answers it; the first one of its address until that is known
+	decision decision
+	finished bool // guarded by the receiver
+}
+
+// begin decides on the request, which then sleeps until its latency is over.
+func (r *request) begin() {
+	arrived := time.Now()
+	var err error
+	if panicked := broker.Guarded(func() { err = r.choose() }); panicked != nil {
+		err = panicked
+	}
+	if r.d.Redelivered {
+		r.service.redelivered.Inc()
+	}
+	if err != nil {
+		result := unmatched
+		if !errors.Is(err, errUnmatched) {
+			result = failed
+			r.warn("cannot decide on a request", err)
+		}
+		r.dispose(r.service.Unmatched, result, err)
+		return
+	}
+	r.service.latency.Observe(r.decision.wait.Seconds())
+	wait := r.decision.wait - time.Since(arrived)
+	if wait <= 0 {
+		r.wake()
+		return
+	}
+	r.link.sleep(r, wait)
 }
 
 // choose finds the service for the request, and has it decide.
 func (r *request) choose() error {
-	asked := asked(r.d, nil)
-	for _, p := range r.in.players {
-		holds, err := p.conditions.hold(asked)
+	asked := requestOf(r.d)
+	for _, svc := range r.receiver.services {
+		holds, err := svc.conditions.hold(asked)
 		if err != nil {
+			r.service = svc
 			return err
 		}
 		if !holds {
 			continue
 		}
-		said, err := p.decide(r.d, asked)
+		decided, err := svc.decide(r.d, asked)
 		if errors.Is(err, errUnmatched) {
 			continue
 		}
-		r.p, r.said = p, said
+		r.service, r.decision = svc, decided
 		return err
 	}
 	return errUnmatched
@@ -50,23 +82,23 @@ func (r *request) wake() {
 	case r.link.dead.Load():
 		r.finish(returned)
 		return
-	case r.said.fault == response.Drop:
+	case r.decision.fault == response.Drop:
 		r.settle(broker.Accept, func() { r.finish(dropped) })
 		return
-	case r.p.replyTo(r.d) == "":
+	case r.service.replyTo(r.d) == "":
 		r.unanswerable(errors.New("it does not say where to reply to"))
 		return
-	case r.said.fault == response.Late:
+	case r.decision.fault == response.Late:
 		r.settle(broker.Accept, func() {
-			time.AfterFunc(r.said.late, func() {
-				r.guarded(func() { r.send(r.p.answer(r.d, &r.said), never, r.lateSent) })
+			time.AfterFunc(r.decision.late, func() {
+				r.guarded(func() { r.send(r.service.answer(r.d, &r.decision), never, r.lateSent) })
 			})
 		})
 		return
 	}
-	m := r.p.answer(r.d, &r.said)
+	m := r.service.answer(r.d, &r.decision)
 	r.send(m, r.link.dead.Load, func(err error) {
-		if err == nil && r.said.fault == response.Duplicate {
+		if err == nil && r.decision.fault == response.Duplicate {
 			r.send(m, r.link.dead.Load, r.sent)
 			return
 		}
@@ -77,10 +109,10 @@ func (r *request) wake() {
 func never() bool { return false }
 
 func (r *request) send(m *broker.Message, stale func() bool, done func(error)) {
-	r.in.station.office.send(&answer{message: m, stale: stale, done: func(err error) { r.guarded(func() { done(err) }) }})
+	r.receiver.conns.answers.send(&answer{message: m, stale: stale, done: func(err error) { r.guarded(func() { done(err) }) }})
 }
 
-// sent is told what became of the answer.
+// sent is called with what became of the answer.
 func (r *request) sent(err error) {
 	refused, ok := errors.AsType[*broker.RefusedError](err)
 	switch {
@@ -93,7 +125,7 @@ func (r *request) sent(err error) {
 	}
 }
 
-// lateSent is told what became of an answer whose request was accepted before.
+// lateSent is called with what became of an answer whose request was accepted before.
 func (r *request) lateSent(err error) {
 	if err != nil {
 		r.warn("a late answer could not be sent", err)
@@ -106,7 +138,7 @@ func (r *request) lateSent(err error) {
 // unanswerable disposes of a request whose answer the broker will not have.
 func (r *request) unanswerable(reason error) {
 	r.warn("a request cannot be answered", reason)
-	r.dispose(r.p.Unanswerable, unanswerable, reason)
+	r.dispose(r.service.Unanswerable, unanswerable, reason)
 }
 
 // deadLetterPause is how long a dead letter that the broker will not have waits
@@ -139,7 +171,7 @@ func (r *request) dispose(how *Disposal, result string, why error) {
 // settle reports to the broker what became of the request, and what then follows.
 func (r *request) settle(how broker.Settlement, then func()) {
 	if r.link.dead.Load() {
-		if r.said.fault == response.Late && how == broker.Accept {
+		if r.decision.fault == response.Late && how == broker.Accept {
 			r.finish(returned)
 			return
 		}
@@ -149,14 +181,18 @@ func (r *request) settle(how broker.Settlement, then func()) {
 	r.sub.Settle(r.d, how, func(error) { r.guarded(then) }) // an error is a connection that is lost: the request comes again
 }
 
-// finish counts what became of the request.
+// finish counts what became of the request, once.
 func (r *request) finish(result string) {
-	r.p.count(result)
-	in := r.in
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.pending--; in.pending == 0 && in.stopping {
-		close(in.idle)
+	rc := r.receiver
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	if r.finished {
+		return
+	}
+	r.finished = true
+	r.service.count(result)
+	if rc.pending--; rc.pending == 0 && rc.stopping {
+		close(rc.idle)
 	}
 }
 
@@ -164,16 +200,46 @@ func (r *request) finish(result string) {
 // goes back when its subscription is closed.
 func (r *request) guarded(do func()) {
 	if err := broker.Guarded(do); err != nil {
-		r.in.log().Error("answering a request", zap.Error(err))
+		r.receiver.log().Error("answering a request", zap.Error(err))
+		r.finish(failed)
 	}
 }
 
 // warn logs what is wrong with a request, once a second at most.
 func (r *request) warn(what string, err error) {
-	held, ok := r.in.thinned.Allow()
+	held, ok := r.receiver.throttle.Allow()
 	if !ok {
 		return
 	}
-	r.in.log().Warn(what, zap.String("broker", r.in.broker), zap.String("service", r.p.Name),
+	r.receiver.log().Warn(what, zap.String("broker", r.receiver.broker), zap.String("service", r.service.Name),
 		zap.String("reply_to", r.d.ReplyTo), zap.Any("message_id", r.d.ID), zap.Error(err), zap.Int64("more", held))
+}
+
+// Properties of dead letters, named as Azure Service Bus names them. They are
+// identifiers, as JMS wants the names of properties to be.
+const (
+	deadReason = "DeadLetterReason"           // one of the results
+	deadDetail = "DeadLetterErrorDescription" // in words
+	deadSource = "DeadLetterSource"           // the address that the request came to
+)
+
+// longestDetail is how long a description may be, in bytes. What a broker says can
+// have any length.
+const longestDetail = 300
+
+// deadLetterOf returns a copy of a request for another address, which says why it is
+// there and where it was before. What an earlier one said of that is replaced.
+func deadLetterOf(d *broker.Delivery, address, reason string, why error) *broker.Message {
+	copied := d.Message
+	copied.Address, copied.Copied = address, d
+	copied.Properties = slices.DeleteFunc(slices.Clone(d.Properties), func(p broker.Property) bool {
+		return p.Name == deadReason || p.Name == deadDetail || p.Name == deadSource
+	})
+	detail := why.Error()
+	detail = strings.ToValidUTF8(detail[:min(len(detail), longestDetail)], "")
+	copied.Properties = append(copied.Properties,
+		broker.Property{Name: deadReason, Value: reason},
+		broker.Property{Name: deadDetail, Value: detail},
+		broker.Property{Name: deadSource, Value: d.Address})
+	return &copied
 }

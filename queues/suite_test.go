@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 	"github.com/caddy-rehearsal/rehearsal/queues/internal/brokertest"
 )
 
@@ -110,7 +111,7 @@ func startProcess(t *testing.T, config func(admin string) string) *process {
 			t.Logf("%.20000s", text)
 		}
 	})
-	brokertest.AwaitListening(t, p.admin)
+	peertest.AwaitListening(t, p.admin)
 	return p
 }
 

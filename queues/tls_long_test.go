@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 	"github.com/caddy-rehearsal/rehearsal/queues/internal/brokertest"
 )
 
@@ -23,7 +24,7 @@ func TestRabbitMQOverTLS(t *testing.T) {
 		"listeners.ssl.default = "+amqps, "stomp.listeners.ssl.1 = "+stomps,
 		"ssl_options.cacertfile = "+ours.CA, "ssl_options.certfile = "+ours.Cert, "ssl_options.keyfile = "+ours.Key,
 		"ssl_options.verify = verify_peer", "ssl_options.fail_if_no_peer_cert = true")
-	brokertest.AwaitListening(t, amqps, stomps)
+	peertest.AwaitListening(t, amqps, stomps)
 	for _, protocol := range []struct {
 		name, broker string
 		ask          func(t *testing.T, count int) outcome

@@ -79,6 +79,15 @@ func awaitListener(t testing.TB, name, addr string, ended <-chan struct{}) {
 	}
 }
 
+// AwaitListening waits until there are listeners on all of the addresses, of programs
+// that the test has started itself.
+func AwaitListening(t testing.TB, addrs ...string) {
+	t.Helper()
+	for _, addr := range addrs {
+		awaitListener(t, "what the test has started", addr, nil)
+	}
+}
+
 // NPM returns the folder of a package of npm, such as wiremock@3.13.2. It is
 // installed once for all tests, into the user's cache.
 func NPM(t testing.TB, name string) string {

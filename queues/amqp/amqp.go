@@ -95,7 +95,7 @@ func (b *Broker) Connect(ctx context.Context) (broker.Conn, error) {
 		socket.Close()
 		return nil, err
 	}
-	c := &conn{Conn: inner, b: b, outlets: make(map[string]*outlet)}
+	c := &conn{Conn: inner, b: b, senders: make(map[string]*senderLink)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -120,7 +120,7 @@ type conn struct {
 	cancel context.CancelFunc
 
 	mu      sync.Mutex // guards what follows
-	outlets map[string]*outlet
+	senders map[string]*senderLink
 	uses    uint64
 }
 

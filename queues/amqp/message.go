@@ -98,7 +98,7 @@ func asText(contentType string) bool {
 }
 
 // encode returns a message as it is sent.
-func (o *outlet) encode(m *broker.Message) *amqp.Message {
+func (l *senderLink) encode(m *broker.Message) *amqp.Message {
 	out := &amqp.Message{
 		Header:     &amqp.MessageHeader{Durable: m.Durable, Priority: 4},
 		Properties: &amqp.MessageProperties{CorrelationID: m.CorrelationID},
@@ -117,7 +117,7 @@ func (o *outlet) encode(m *broker.Message) *amqp.Message {
 			out.ApplicationProperties[p.Name] = p.Value
 		}
 	}
-	if o.address == "" {
+	if l.address == "" {
 		out.Properties.To = &m.Address
 	}
 	return out

@@ -31,7 +31,7 @@ func sent(t *testing.T, m *amqp.Message) *amqp.Message {
 // answerTo returns what the receiver of an answer has of it.
 func answerTo(t *testing.T, m *broker.Message, to string) *amqp.Message {
 	t.Helper()
-	return sent(t, (&outlet{address: to}).encode(m))
+	return sent(t, (&senderLink{address: to}).encode(m))
 }
 
 // TestBodies holds what the bodies of requests are, and what answers of their kind
@@ -184,7 +184,7 @@ func FuzzMessage(f *testing.F) {
 		copied := d.Message
 		copied.Copied = d
 		for _, out := range []*broker.Message{&answer, &copied} {
-			wire, err := (&outlet{}).encode(out).MarshalBinary()
+			wire, err := (&senderLink{}).encode(out).MarshalBinary()
 			if err != nil {
 				continue // it is refused, and its request unanswerable
 			}

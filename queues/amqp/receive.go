@@ -81,11 +81,11 @@ func (c *conn) attach(ctx context.Context, session *amqp.Session, source broker.
 	return receiver, receiver.IssueCredit(uint32(source.Credit)) //nolint:gosec // at most a million
 }
 
-// ending is how long a broker may take to end a session.
-const ending = 2 * time.Second
+// endTimeout is how long a broker may take to end a session.
+const endTimeout = 2 * time.Second
 
 func closeSession(session *amqp.Session) {
-	ctx, cancel := context.WithTimeout(context.Background(), ending)
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
 	_ = session.Close(ctx) // what is wrong with it is no matter any more
 }
@@ -127,8 +127,8 @@ func (s *subscription) release(ctx context.Context, m *amqp.Message) error {
 	return s.receiver.ReleaseMessage(ctx, m)
 }
 
-// draining is how long a broker may take to use up its credit.
-const draining = 30 * time.Second
+// drainTimeout is how long a broker may take to use up its credit.
+const drainTimeout = 30 * time.Second
 
 // Pause implements broker.Subscription.
 func (s *subscription) Pause() {
@@ -136,7 +136,7 @@ func (s *subscription) Pause() {
 		return
 	}
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), draining)
+		ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 		defer cancel()
 		_ = broker.Guarded(func() { _ = s.receiver.DrainCredit(ctx, nil) }) // what comes nevertheless goes back
 	}()
@@ -149,7 +149,7 @@ func (s *subscription) Close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.rouse()
+	rouse(s.wake)
 	<-s.settled
 	closeSession(s.session)
 	s.end(errClosed)

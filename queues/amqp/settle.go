@@ -31,12 +31,13 @@ func (s *subscription) Settle(d *broker.Delivery, how broker.Settlement, done fu
 		done(broker.ErrLost)
 		return
 	}
-	s.rouse()
+	rouse(s.wake)
 }
 
-func (s *subscription) rouse() {
+// rouse has who waits on a channel with room for one go on, now or as soon as it waits.
+func rouse(wake chan<- struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }

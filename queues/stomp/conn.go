@@ -36,8 +36,9 @@ type conn struct {
 	err      error
 }
 
-// open says hello and waits for the broker to say it, too.
-func open(ctx context.Context, socket net.Conn, hello *frame) (*conn, error) {
+// open sends the first frame and waits for that of the broker. It ends with the
+// context.
+func open(ctx context.Context, socket net.Conn, connect *frame) (*conn, error) {
 	stop := context.AfterFunc(ctx, func() { socket.Close() })
 	defer stop()
 	c := &conn{
@@ -46,7 +47,7 @@ func open(ctx context.Context, socket net.Conn, hello *frame) (*conn, error) {
 		wake:     make(chan struct{}, 1),
 		receipts: make(map[string]func(error)),
 	}
-	if _, err := socket.Write(appendFrame(nil, hello)); err != nil {
+	if _, err := socket.Write(appendFrame(nil, connect)); err != nil {
 		return nil, err
 	}
 	in := bufio.NewReaderSize(socket, 64<<10)
@@ -190,7 +191,7 @@ func (c *conn) write() error {
 		out := c.out
 		c.out = spare[:0]
 		c.mu.Unlock()
-		if err := c.socket.SetWriteDeadline(time.Now().Add(writing)); err != nil {
+		if err := c.socket.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 			return err
 		}
 		if _, err := c.socket.Write(out); err != nil {
@@ -203,8 +204,8 @@ func (c *conn) write() error {
 }
 
 const (
-	// writing is how long a broker may take nothing.
-	writing = time.Minute
+	// writeTimeout is how long a broker may take nothing.
+	writeTimeout = time.Minute
 	// mostSpare is how large a buffer may be that is used again.
 	mostSpare = 1 << 20
 )
@@ -252,8 +253,8 @@ func (c *conn) Err() error {
 	return c.err
 }
 
-// goodbye is how long the broker may take to say that it has all that was sent.
-const goodbye = 2 * time.Second
+// disconnectTimeout is how long the broker may take to say that it has all that was sent.
+const disconnectTimeout = 2 * time.Second
 
 var errClosed = errors.New("the connection was closed")
 
@@ -265,7 +266,7 @@ func (c *conn) Close() {
 		c.closing = true
 		c.put(&frame{command: "DISCONNECT"}, func(error) { close(gone) })
 		c.mu.Unlock()
-		timer := time.NewTimer(goodbye)
+		timer := time.NewTimer(disconnectTimeout)
 		defer timer.Stop()
 		select {
 		case <-gone:

@@ -6,6 +6,9 @@ package stomp
 
 import (
 	"context"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -52,20 +55,48 @@ func (b *Broker) Connect(ctx context.Context) (broker.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	hello := &frame{command: "CONNECT"}
-	hello.add("accept-version", "1.1,1.2")
-	hello.add("host", b.Host())
-	hello.add("heart-beat", heartBeats)
+	connect := &frame{command: "CONNECT"}
+	connect.add("accept-version", "1.1,1.2")
+	connect.add("host", b.Host())
+	connect.add("heart-beat", heartBeats)
 	if user, password := b.Credentials(); user != "" {
-		hello.add("login", user)
-		hello.add("passcode", password)
+		connect.add("login", user)
+		connect.add("passcode", password)
 	}
-	c, err := open(ctx, socket, hello)
+	c, err := open(ctx, socket, connect)
 	if err != nil {
 		socket.Close()
 		return nil, err
 	}
 	return c, nil
+}
+
+// heartBeats are how often we can say that we are there, and how often we want to
+// hear it, in milliseconds.
+const (
+	heartBeats = "10000,10000"
+	heartBeat  = 10 * time.Second
+)
+
+// agree sets what holds for heart-beats, by the broker's header for them: how often
+// it can send one, and how often it wants one, in milliseconds.
+func (c *conn) agree(theirs string) {
+	can, wants, _ := strings.Cut(theirs, ",")
+	c.silence = 3 * periodOf(can)
+	c.beat = periodOf(wants)
+}
+
+// longestBeat is how far heart-beats may be apart.
+const longestBeat = 24 * time.Hour
+
+// periodOf returns how far heart-beats are apart, by a number of milliseconds; 0:
+// there are none.
+func periodOf(text string) time.Duration {
+	ms, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || ms <= 0 {
+		return 0
+	}
+	return max(heartBeat, time.Duration(min(ms, longestBeat.Milliseconds()))*time.Millisecond)
 }
 
 // Interface guards

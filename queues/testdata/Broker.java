@@ -15,7 +15,6 @@ public class Broker {
         broker.addConnector("stomp://" + args[1] + "?transport.tcpNoDelay=true");
         broker.start();
         broker.waitUntilStarted();
-        System.in.read(); // until the test ends
-        broker.stop();
+        broker.waitUntilStopped();
     }
 }

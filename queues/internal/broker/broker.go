@@ -8,6 +8,8 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 )
 
 // Namespace is where Caddy has the protocols, by the scheme of their URLs.
@@ -143,4 +145,16 @@ type Delivery struct {
 	Redelivered bool
 	// Native is what the protocol received.
 	Native any
+}
+
+// Guarded calls do. It returns what that has panicked with, as an error with the
+// stack, or nil.
+func Guarded(do func()) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	do()
+	return nil
 }

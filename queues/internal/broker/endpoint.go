@@ -93,12 +93,12 @@ func (e *Endpoint) Credentials() (user, password string) {
 	return e.address.User, e.address.Password
 }
 
-// dialing is how long the connection alone may take.
-const dialing = 10 * time.Second
+// dialTimeout is how long the connection alone may take.
+const dialTimeout = 10 * time.Second
 
 // Dial connects to the broker, with TLS if its URL has that.
 func (e *Endpoint) Dial(ctx context.Context) (net.Conn, error) {
-	dialer := &net.Dialer{Timeout: dialing}
+	dialer := &net.Dialer{Timeout: dialTimeout}
 	socket, err := dialer.DialContext(ctx, "tcp", e.address.Host)
 	if err != nil || !e.secure() {
 		return socket, err

@@ -39,7 +39,7 @@ type TLS struct {
 	InsecureSkipVerify bool `json:"insecure_skip_verify,omitempty"`
 }
 
-// Parse returns the reader of the option `tls`:
+// ParseTLS returns the reader of the option `tls`:
 //
 //	tls {
 //	    ca   <file>

@@ -12,7 +12,7 @@ import (
 
 	"github.com/Azure/go-amqp"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
 // Addresses at which the peer misbehaves, when a link for them is attached.
@@ -41,7 +41,7 @@ type AMQP struct {
 // NewAMQP starts a peer, which ends with the test.
 func NewAMQP(t testing.TB) *AMQP {
 	t.Helper()
-	b := &AMQP{t: t, Addr: caddytest.Addr(t), queues: make(map[string][]*amqp.Message), encoded: make(map[*amqp.Message][]byte), settled: make(map[string]int)}
+	b := &AMQP{t: t, Addr: peertest.Addr(t), queues: make(map[string][]*amqp.Message), encoded: make(map[*amqp.Message][]byte), settled: make(map[string]int)}
 	b.changed = sync.NewCond(&b.mu)
 	listener, err := net.Listen("tcp", b.Addr)
 	if err != nil {

@@ -15,28 +15,41 @@ import (
 // of testing/synctest.
 type Memory struct {
 	// Attach is asked what becomes of an address that is attached on a connection, of
-	// which the first one is 1; nil: Attaches.
-	Attach func(conn int, address string) Fate
+	// which the first one is 1; nil: Succeeds.
+	Attach func(conn int, address string) Outcome
 
-	// Sent is called with each message that comes, one at a time; it is confirmed then.
+	// Sent is called with each message that comes, one at a time; it is confirmed then,
+	// unless Confirm is there.
 	Sent func(*broker.Message)
+
+	// Confirm is asked what becomes of a message that comes over a connection. One that
+	// IsIgnored waits for Settle, or for the end of the connection.
+	Confirm func(conn int, m *broker.Message) Outcome
 
 	mu     sync.Mutex
 	last   int // number of a connection
 	conns  map[*memoryConn]bool
 	queues map[string][]*broker.Delivery
 	subs   map[string]*memorySub
+	held   []heldMessage
 }
 
-// Fate is what becomes of an address that is attached.
-type Fate int
+// heldMessage is a message that is not confirmed.
+type heldMessage struct {
+	conn    *memoryConn
+	address string
+	done    func(error)
+}
 
-// The fates.
+// Outcome is what becomes of an address that is attached, or of a message.
+type Outcome int
+
+// The outcomes.
 const (
-	Attaches Fate = iota
+	Succeeds Outcome = iota
 	IsRefused
-	CostsConnection
-	GetsNoWord
+	LosesConnection
+	IsIgnored
 )
 
 // NewMemory returns a broker.
@@ -139,6 +152,7 @@ func (c *memoryConn) end(err error) {
 		c.b.mu.Unlock()
 		c.err = err
 		close(c.done)
+		c.b.settle(func(h heldMessage) bool { return h.conn == c }, broker.ErrLost)
 	})
 }
 
@@ -148,25 +162,70 @@ func (c *memoryConn) Err() error            { return c.err }
 
 func (c *memoryConn) Send(m *broker.Message, done func(error)) {
 	c.b.mu.Lock()
-	c.b.Sent(m)
+	if !c.b.conns[c] {
+		c.b.mu.Unlock()
+		done(broker.ErrLost)
+		return
+	}
+	if c.b.Sent != nil {
+		c.b.Sent(m)
+	}
+	outcome := Succeeds
+	if c.b.Confirm != nil {
+		outcome = c.b.Confirm(c.number, m)
+	}
+	if outcome == IsIgnored {
+		c.b.held = append(c.b.held, heldMessage{c, m.Address, done})
+	}
 	c.b.mu.Unlock()
-	done(nil)
+	switch outcome {
+	case Succeeds:
+		done(nil)
+	case IsRefused:
+		done(&broker.RefusedError{Reason: errors.New("there is no such address")})
+	case LosesConnection:
+		c.end(errors.New("the broker closed the connection"))
+		done(broker.ErrLost)
+	case IsIgnored:
+	}
+}
+
+// Settle confirms the messages to an address that were ignored, or refuses them.
+func (b *Memory) Settle(address string, err error) {
+	b.settle(func(h heldMessage) bool { return h.address == address }, err)
+}
+
+func (b *Memory) settle(these func(heldMessage) bool, err error) {
+	var settled, left []heldMessage
+	b.mu.Lock()
+	for _, h := range b.held {
+		if these(h) {
+			settled = append(settled, h)
+		} else {
+			left = append(left, h)
+		}
+	}
+	b.held = left
+	b.mu.Unlock()
+	for _, h := range settled {
+		h.done(err)
+	}
 }
 
 func (c *memoryConn) Receive(ctx context.Context, source broker.Source) (broker.Subscription, error) {
-	fate := Attaches
+	outcome := Succeeds
 	if c.b.Attach != nil {
-		fate = c.b.Attach(c.number, source.Address)
+		outcome = c.b.Attach(c.number, source.Address)
 	}
-	switch fate {
-	case Attaches:
+	switch outcome {
+	case Succeeds:
 	case IsRefused:
 		return nil, errors.New("there is no such address")
-	case CostsConnection:
+	case LosesConnection:
 		err := errors.New("the broker closed the connection")
 		c.end(err)
 		return nil, err
-	case GetsNoWord:
+	case IsIgnored:
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}

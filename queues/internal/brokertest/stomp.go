@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
 // Destinations at which the broker misbehaves.
@@ -53,7 +53,7 @@ type Message struct {
 // NewStomp starts a broker on an address of its own.
 func NewStomp(t testing.TB) *Stomp {
 	b := &Stomp{
-		t: t, Addr: caddytest.Addr(t), queues: make(map[string][]*Message), conns: make(map[*stompConn]bool),
+		t: t, Addr: peertest.Addr(t), queues: make(map[string][]*Message), conns: make(map[*stompConn]bool),
 		held: make(map[string]bool), owed: make(map[string][]func()),
 	}
 	b.changed = sync.NewCond(&b.mu)
@@ -187,7 +187,7 @@ func (b *Stomp) Prefetch() (n int) {
 	return n
 }
 
-// Hold keeps back the receipts of messages to a queue; Release gives them.
+// Hold keeps back the receipts of messages to a queue until Release.
 func (b *Stomp) Hold(queue string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

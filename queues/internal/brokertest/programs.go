@@ -17,11 +17,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/Azure/go-amqp"
 
-	"github.com/caddy-rehearsal/rehearsal/internal/caddytest"
+	"github.com/caddy-rehearsal/rehearsal/internal/peertest"
 )
 
 // RabbitMQ is a real RabbitMQ with its plugins for AMQP 1.0 and STOMP, in which
@@ -40,8 +39,8 @@ type RabbitMQ struct {
 // test, and so does its epmd.
 func RunRabbitMQ(t testing.TB, lines ...string) *RabbitMQ {
 	t.Helper()
-	b := &RabbitMQ{t: t, dir: t.TempDir(), AMQP: caddytest.Addr(t), Stomp: caddytest.Addr(t)}
-	names, distribution := portOf(caddytest.Addr(t)), portOf(caddytest.Addr(t))
+	b := &RabbitMQ{t: t, dir: t.TempDir(), AMQP: peertest.Addr(t), Stomp: peertest.Addr(t)}
+	names, distribution := portOf(peertest.Addr(t)), portOf(peertest.Addr(t))
 	b.write("enabled", "[rabbitmq_amqp1_0,rabbitmq_stomp].\n")
 	b.write("rabbitmq.conf", fmt.Sprintf("listeners.tcp.default = %s\nstomp.listeners.tcp.1 = %s\nloopback_users = none\n%s\n", b.AMQP, b.Stomp, strings.Join(lines, "\n")))
 	path := func(name string) string { return filepath.Join(b.dir, name) }
@@ -51,14 +50,7 @@ func RunRabbitMQ(t testing.TB, lines ...string) *RabbitMQ {
 		"RABBITMQ_ENABLED_PLUGINS_FILE="+path("enabled"), "RABBITMQ_PID_FILE="+path("pid"), "RABBITMQ_DIST_PORT="+distribution,
 		"ERL_EPMD_PORT="+names, "ERL_EPMD_ADDRESS=127.0.0.1", "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+sbwt none -start_epmd false",
 	)
-	epmd := exec.CommandContext(t.Context(), "epmd", "-port", names, "-address", "127.0.0.1")
-	if err := epmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = epmd.Process.Kill()
-		_ = epmd.Wait() // which is about the kill
-	})
+	peertest.Start(t, exec.Command("epmd", "-port", names, "-address", "127.0.0.1"), net.JoinHostPort("127.0.0.1", names)) //nolint:gosec // the test's own arguments
 	t.Cleanup(func() { b.end(syscall.SIGKILL) })
 	b.Start()
 	return b
@@ -90,24 +82,7 @@ func (b *RabbitMQ) Start() {
 	if err := b.server.Start(); err != nil {
 		b.t.Fatal(err)
 	}
-	AwaitListening(b.t, b.AMQP, b.Stomp)
-}
-
-// AwaitListening waits until somebody listens on addresses.
-func AwaitListening(t testing.TB, addrs ...string) {
-	t.Helper()
-	for _, addr := range addrs {
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-			conn, err := net.Dial("tcp", addr)
-			if err == nil {
-				conn.Close()
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("nobody listens on %s: %v", addr, err)
-			}
-		}
-	}
+	peertest.AwaitListening(b.t, b.AMQP, b.Stomp)
 }
 
 // Stop stops it in good order.
@@ -184,4 +159,36 @@ func (b *RabbitMQ) Declare(queue string) {
 			return
 		}
 	}
+}
+
+// ActiveMQ is a real ActiveMQ, in memory.
+type ActiveMQ struct {
+	// OpenWire and Stomp are where it listens.
+	OpenWire, Stomp string
+}
+
+// classPath has the libraries of ActiveMQ as Debian packages them.
+func classPath() string {
+	jars := []string{
+		"activemq-broker", "activemq-client", "activemq-stomp", "activemq-openwire-legacy", "activemq-jaas",
+		"geronimo-jms_1.1_spec", "geronimo-j2ee-management-1.1-spec", "hawtbuf", "slf4j-api", "slf4j-nop",
+	}
+	for i, name := range jars {
+		jars[i] = filepath.Join("/usr/share/java", name+".jar")
+	}
+	return strings.Join(jars, ":")
+}
+
+// Java returns a program of testdata, with ActiveMQ's libraries.
+func Java(t testing.TB, source string, args ...string) *exec.Cmd {
+	return exec.CommandContext(t.Context(), "java", append([]string{"-cp", classPath(), source}, args...)...) //nolint:gosec // programs of the tests
+}
+
+// RunActiveMQ starts it with testdata/Broker.java of the test's package. It ends with
+// the test.
+func RunActiveMQ(t testing.TB) *ActiveMQ {
+	t.Helper()
+	b := &ActiveMQ{OpenWire: peertest.Addr(t), Stomp: peertest.Addr(t)}
+	peertest.Start(t, Java(t, "testdata/Broker.java", b.OpenWire, b.Stomp), b.OpenWire, b.Stomp)
+	return b
 }

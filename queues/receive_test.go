@@ -21,39 +21,39 @@ import (
 
 // receive has a service, written in JSON, answer at each of the addresses of a broker,
 // over the connections that these share.
-func receive(t *testing.T, b *brokertest.Memory, service string, addresses ...string) []*intake {
+func receive(t *testing.T, b *brokertest.Memory, options string, addresses ...string) []*receiver {
 	t.Helper()
 	logger := zap.NewNop()
-	station := newStation(t.Name(), b, logger)
-	t.Cleanup(func() { _ = station.Destruct() }) // never fails
-	var all []*intake
+	conns := newConnections(t.Name(), b, logger)
+	t.Cleanup(func() { _ = conns.Destruct() }) // never fails
+	var all []*receiver
 	for _, address := range addresses {
 		s := &Service{Address: address, Broker: t.Name()}
-		if err := json.Unmarshal([]byte(service), s); err != nil {
+		if err := json.Unmarshal([]byte(options), s); err != nil {
 			t.Fatal(err)
 		}
 		s.Name = address
 		if err := s.check(); err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.load()
+		svc, err := s.load()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.begin(logger); err != nil {
+		if err := svc.begin(logger); err != nil {
 			t.Fatal(err)
 		}
-		in := &intake{
-			address: address, broker: t.Name(), protocol: b, players: []*player{p}, station: station, release: func() {},
+		rc := &receiver{
+			address: address, broker: t.Name(), protocol: b, services: []*service{svc}, conns: conns, release: func() {},
 			credit: s.Concurrency, grace: time.Duration(s.GracePeriod),
 		}
-		in.logger.Store(logger)
-		in.begin()
+		rc.logger.Store(logger)
+		rc.begin()
 		t.Cleanup(func() {
-			_ = in.Destruct() // never fails
+			_ = rc.Destruct() // never fails
 			ending.Wait()
 		})
-		all = append(all, in)
+		all = append(all, rc)
 	}
 	return all
 }
@@ -93,11 +93,11 @@ func TestTwoConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := brokertest.NewMemory()
 		came := answers(b)
-		b.Attach = func(_ int, address string) brokertest.Fate {
+		b.Attach = func(_ int, address string) brokertest.Outcome {
 			if address == "refused" {
 				return brokertest.IsRefused
 			}
-			return brokertest.Attaches
+			return brokertest.Succeeds
 		}
 		addresses := []string{"a", "b", "refused", "c"}
 		receive(t, b, atOnce, addresses...)
@@ -118,17 +118,17 @@ func TestTwoConnections(t *testing.T) {
 // TestAddressThatCostsTheConnection has one that ends the connection, or about which
 // the broker says nothing. It goes on trying, and the others do not feel it again.
 func TestAddressThatCostsTheConnection(t *testing.T) {
-	for name, fate := range map[string]brokertest.Fate{"costs it": brokertest.CostsConnection, "gets no word": brokertest.GetsNoWord} {
+	for name, outcome := range map[string]brokertest.Outcome{"loses it": brokertest.LosesConnection, "is ignored": brokertest.IsIgnored} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := brokertest.NewMemory()
 				came := answers(b)
 				var healed atomic.Bool
-				b.Attach = func(conn int, address string) brokertest.Fate {
+				b.Attach = func(conn int, address string) brokertest.Outcome {
 					if address == "bad" && !healed.Load() {
-						return fate
+						return outcome
 					}
-					return brokertest.Attaches
+					return brokertest.Succeeds
 				}
 				receive(t, b, atOnce, "a", "bad", "b")
 				pass(time.Minute)
@@ -186,9 +186,9 @@ func TestLosesSharedConnection(t *testing.T) {
 		if len(came()) != 2 {
 			t.Errorf("answers to %v, want 2", came())
 		}
-		for _, in := range all {
-			if c := in.players[0].counts; c[returned].n.Load() != 1 || c[answered].n.Load() != 1 {
-				t.Errorf("%s: %d returned, %d answered", in.address, c[returned].n.Load(), c[answered].n.Load())
+		for _, rc := range all {
+			if c := rc.services[0].counts; c[returned].n.Load() != 1 || c[answered].n.Load() != 1 {
+				t.Errorf("%s: %d returned, %d answered", rc.address, c[returned].n.Load(), c[answered].n.Load())
 			}
 		}
 		if ever, now := b.Connections(); ever != 3 || now != 2 {
