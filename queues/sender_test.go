@@ -76,6 +76,7 @@ func TestSendsEachAnswerOnce(t *testing.T) {
 		s.put("b")
 		s.put("b")
 		s.put("c")
+		s.put("d")             // waits until the end
 		b.Settle("first", nil) // now the first one to b
 		b.Settle("b", nil)     // now the other one, and c is attached
 		b.Settle("b", &broker.RefusedError{Reason: errors.New("no")})
@@ -87,7 +88,7 @@ func TestSendsEachAnswerOnce(t *testing.T) {
 		if got := s.came["b"] - before; got != 1 {
 			t.Errorf("the last answer came %d times", got)
 		}
-		for result, want := range map[string]int{"first: <nil>": 1, "b: <nil>": 2, "b: no": 1, "c: <nil>": 1} {
+		for result, want := range map[string]int{"first: <nil>": 1, "b: <nil>": 2, "b: no": 1, "c: <nil>": 1, "d: <nil>": 1} {
 			if s.done[result] != want {
 				t.Errorf("%s: %d times, want %d of %v", result, s.done[result], want, s.done)
 			}
