@@ -64,8 +64,7 @@ func (c *conn) senderLink(address string) *senderLink {
 	c.uses++
 	l := c.senders[address]
 	if l == nil {
-		if len(c.senders) >= mostSenders {
-			c.closeOldest()
+		for len(c.senders) >= mostSenders && c.closeOldest() {
 		}
 		l = &senderLink{conn: c, address: address, wake: make(chan struct{}, 1)}
 		var ctx context.Context
@@ -77,19 +76,21 @@ func (c *conn) senderLink(address string) *senderLink {
 	return l
 }
 
-// closeOldest closes the link that was not used for longest, if there is one that
-// has nothing to do. The lock is held.
-func (c *conn) closeOldest() {
+// closeOldest closes the link that was not used for longest, and reports whether there
+// was one that has nothing to do. The lock is held.
+func (c *conn) closeOldest() bool {
 	var oldest *senderLink
 	for _, l := range c.senders {
 		if (oldest == nil || l.used < oldest.used) && l.idle() {
 			oldest = l
 		}
 	}
-	if oldest != nil {
-		delete(c.senders, oldest.address)
-		oldest.retire()
+	if oldest == nil {
+		return false
 	}
+	delete(c.senders, oldest.address)
+	oldest.retire()
+	return true
 }
 
 func (l *senderLink) idle() bool {
