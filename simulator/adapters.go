@@ -88,6 +88,7 @@ type wireMockAdapter struct{}
 // name of the file is known, body files are looked for in or beside its
 // directory.
 func (wireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []caddyconfig.Warning, error) {
+	body, rest := wiremock.First(body)
 	stubs, beside, err := takeOptions(body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("adapting mappings: %w", inFile(options, err))
@@ -100,7 +101,11 @@ func (wireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []cad
 	if name, ok := options["filename"].(string); ok && name != "" {
 		handler.MappingsRoot = filepath.Dir(name)
 	}
-	return serverConfig(beside.Listen, handler)
+	config, warnings, err := serverConfig(beside.Listen, handler)
+	if rest != "" {
+		warnings = append(warnings, caddyconfig.Warning{Message: "what stands behind the first JSON value is not looked at"})
+	}
+	return config, warnings, err
 }
 
 // besideMappings are the options that may stand beside mappings.
@@ -114,7 +119,6 @@ type besideMappings struct {
 // takeOptions takes the options off the mappings, which it otherwise leaves as
 // they are written.
 func takeOptions(body []byte) (stubs []byte, beside besideMappings, err error) {
-	body = wiremock.Plain(units.TrimBOM(body))
 	if err := units.CheckJSON(body); err != nil {
 		return nil, beside, err
 	}

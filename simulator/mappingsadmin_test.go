@@ -59,6 +59,8 @@ func TestMappingsAdmin(t *testing.T) {
 		{"POST", "/mappings", `{"persistent":true}`, 500, "names no directory"},
 		{"POST", "/requests/count", `{"url":"/nothing"}`, 200, `"count": 1`},
 		{"POST", "/requests/count", `{"url":"/recipe"}`, 200, `"count": 0`},
+		{"POST", "/mappings", `{"request":{"url":"/more"}} and more`, 201, `"url": "/more"`},
+		{"POST", "/requests/count", `{"url":"/nothing"} and more`, 200, `"count": 1`},
 		{"POST", "/requests/count", `{"uri":"/nothing"}`, 422, "request.uri: not supported"},
 		{"GET", "/requests?since=yesterday", "", 400, "not a valid ISO8601 date"},
 		{"GET", "/requests?unmatched=true", "", 200, `"wasMatched": false`},

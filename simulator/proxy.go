@@ -58,8 +58,10 @@ func (*proxied) Error() string { return "another server responds to this request
 
 var errProxyLoop = errors.New("proxyBaseUrl: the request came by many Caddys, as if it led back here")
 
-// passTo passes a request on to another server and counts what that responds.
+// passTo passes a request on to another server and counts what that responds. Then
+// it makes the calls that the mapping asks for.
 func (h *Handler) passTo(w http.ResponseWriter, r *http.Request, p *proxied) error {
+	defer h.mappings.After(p.More)
 	to := p.Proxy
 	proxy := h.proxies[to.URL.Scheme]
 	if proxy == nil {

@@ -103,11 +103,6 @@ func (h *Handler) serve(x exchange, a *response.Response) error {
 			return caddyhttp.Error(http.StatusBadRequest, err)
 		}
 	}
-	if a.Latency > 0 {
-		if err := x.sleep(a.Latency - time.Since(x.arrived())); err != nil {
-			return err
-		}
-	}
 	if more != nil {
 		return h.serveMore(x, a, more)
 	}
@@ -116,15 +111,29 @@ func (h *Handler) serve(x exchange, a *response.Response) error {
 
 // serveMore is the end of serve where there is more to do than to respond.
 func (h *Handler) serveMore(x exchange, a *response.Response, more *stubs.More) error {
-	defer h.mappings.After(more)
 	if more.Proxy != nil {
+		if err := await(x, a); err != nil {
+			return err
+		}
 		return &proxied{more, a.Latency}
 	}
+	defer h.mappings.After(more) // even if the client leaves meanwhile
 	return answer(x, a)
 }
 
-// answer sends a response.
+// await waits until a response is due.
+func await(x exchange, a *response.Response) error {
+	if a.Latency <= 0 {
+		return nil
+	}
+	return x.sleep(a.Latency - time.Since(x.arrived()))
+}
+
+// answer sends a response when it is due.
 func answer(x exchange, a *response.Response) error {
+	if err := await(x, a); err != nil {
+		return err
+	}
 	switch {
 	case a.Fault != response.NoFault && a.Fault != response.Cut:
 		return fail(x, a)

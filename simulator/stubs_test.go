@@ -6,6 +6,7 @@ package simulator
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -175,13 +176,17 @@ func TestWebhooks(t *testing.T) {
 			{"name":"webhook","requestPhases":["BEFORE_MATCH"],"parameters":{"url":"`+receiver.URL+`/never"}}]},
 		{"name":"old","request":{"urlPath":"/old"},"postServeActions":{"webhook":{"method":"POST","url":"`+receiver.URL+`/old","base64Body":"YQ==","delay":{"type":"fixed","milliseconds":50}}}},
 		{"name":"fails","request":{"urlPath":"/fails"},"serveEventListeners":[{"name":"webhook","parameters":{"method":"GET","url":"http://127.0.0.1:1/?secret=1"}}]},
-		{"name":"nowhere","request":{"urlPath":"/nowhere"},"serveEventListeners":[{"name":"webhook","parameters":{"method":"GET","url":"{{originalRequest.query.to}}"}}]}]`), "}", "}")
+		{"name":"nowhere","request":{"urlPath":"/nowhere"},"serveEventListeners":[{"name":"webhook","parameters":{"method":"GET","url":"{{originalRequest.query.to}}"}}]},
+		{"name":"broken","request":{"urlPath":"/broken"},"serveEventListeners":[
+			{"name":"webhook","parameters":{"method":"GET","url":"ftp://127.0.0.1/"}},
+			{"name":"webhook","parameters":{"method":"GET","url":"`+receiver.URL+`/late","delay":{"type":"gamma"}}}]}]`), "}", "}")
 	if status, body := post(t, url+"/hook?id=7", `{"a":"b"}`); status != 202 || body != "" {
 		t.Errorf("got %d %s", status, body)
 	}
 	wantStatus(t, url+"/old", 200)
 	wantStatus(t, url+"/fails", 200)
 	wantStatus(t, url+"/nowhere?to=file:///etc/passwd", 200)
+	wantStatus(t, url+"/broken", 200)
 	eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 2 })
 	for i, want := range []string{"PUT /called?id=7 stub b", "POST /old  a"} {
 		if got[i] != want {
@@ -191,10 +196,67 @@ func TestWebhooks(t *testing.T) {
 	eventually(t, func() bool {
 		onAnotherConnection()
 		_, metrics := get(t, url+"/metrics")
-		return strings.Contains(metrics, `caddy_simulator_webhooks_total{result="failed",simulator="`+name+`"} 2`) &&
+		return strings.Contains(metrics, `caddy_simulator_webhooks_total{result="failed",simulator="`+name+`"} 4`) &&
 			strings.Contains(metrics, `caddy_simulator_webhooks_total{result="sent",simulator="`+name+`"} 2`)
 	})
+	for _, want := range []string{"serveEventListeners[0].parameters.url: 'ftp://127.0.0.1/' is not a URL of http or https: every call fails", "serveEventListeners[1].parameters.delay: latency "} {
+		if !strings.Contains(s.Logs(), want) {
+			t.Errorf("%q is not in the log", want)
+		}
+	}
 	if logs := s.Logs(); !strings.Contains(logs, "webhook failed") || strings.Contains(logs, "secret") {
 		t.Errorf("the log has\n%s", logs)
+	}
+}
+
+// TestWebhooksFollowProxiedResponses holds that a call is made once another server has
+// responded, and not before.
+func TestWebhooksFollowProxiedResponses(t *testing.T) {
+	calls := make(chan string, 100)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { calls <- r.URL.Path }))
+	defer receiver.Close()
+	var url string
+	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		for range 20 { // calls are made in the order in which they are due
+			if resp, err := http.Get(url + "/other"); err == nil {
+				resp.Body.Close()
+			}
+			if got := <-calls; got != "/other" {
+				t.Errorf("got a call of %s before the response", got)
+			}
+		}
+	}))
+	defer upstream.Close()
+	hook := func(path string) string {
+		return `"serveEventListeners":[{"name":"webhook","parameters":{"method":"GET","url":"` + receiver.URL + path + `"}}]`
+	}
+	_, url = serve(t, "simulator {", "mappings "+stubFile(t, `[
+		{"request":{"url":"/proxied"},"response":{"proxyBaseUrl":"`+upstream.URL+`"},`+hook("/proxied")+`},
+		{"request":{"url":"/other"},`+hook("/other")+`}]`), "}")
+	wantStatus(t, url+"/proxied", 200)
+	if got := <-calls; got != "/proxied" {
+		t.Errorf("got a call of %s", got)
+	}
+}
+
+// TestWebhooksOfClientsThatLeave holds that a call does not depend on whether the
+// client waits for its response.
+func TestWebhooksOfClientsThatLeave(t *testing.T) {
+	called := make(chan struct{})
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { close(called) }))
+	defer receiver.Close()
+	_, url := serve(t, "simulator {", "mappings "+stubFile(t, `{"request":{"url":"/late"},"response":{"fixedDelayMilliseconds":3600000},
+		"serveEventListeners":[{"name":"webhook","parameters":{"method":"GET","url":"`+receiver.URL+`"}}]}`), "}")
+	host := strings.TrimPrefix(url, "http://")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "GET /late HTTP/1.1\r\nHost: %s\r\n\r\n", host)
+	conn.Close()
+	select {
+	case <-called:
+	case <-time.After(20 * time.Second):
+		t.Error("nothing was called")
 	}
 }

@@ -43,6 +43,12 @@ func (f *fields) warnf(name, format string, args ...any) {
 	*f.odd = append(*f.odd, &fieldError{f.at(name), fmt.Errorf(format, args...)})
 }
 
+// unmet warns of a condition that WireMock takes though it can make nothing of it.
+func (f *fields) unmet(name, text string, why error) pattern {
+	f.warnf(name, "%w: nothing meets it", why)
+	return unmet(name + " '" + text + "'")
+}
+
 // fieldError is what is wrong with which field of a mapping.
 type fieldError struct {
 	path string

@@ -71,7 +71,8 @@ func randomJSON(random *rand.Rand, depth int) string {
 		return "[" + strings.Join(elements, ",") + "]"
 	case kind <= 2 && depth > 0:
 		var members []string
-		for _, i := range random.Perm(4)[:n] {
+		for range n {
+			i := random.IntN(4) // a name may come twice: its last value counts
 			members = append(members, space()+fmt.Sprintf("%q", "ab]\""[i:i+1])+space()+":"+space()+randomJSON(random, depth-1)+space())
 		}
 		return "{" + strings.Join(members, ",") + "}"

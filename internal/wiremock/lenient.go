@@ -9,6 +9,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/caddy-rehearsal/rehearsal/internal/units"
 )
 
 // decode reads a value as WireMock's reader of JSON does: a number or a boolean may
@@ -54,9 +56,15 @@ func strict(data json.RawMessage, target any) error {
 	return decoder.Decode(target)
 }
 
-// Plain returns JSON without what WireMock's reader takes and JSON does not have:
+// First returns the first value of what WireMock's reader takes for JSON, as JSON, and
+// what stands behind it, at which that reader does not look. What is no JSON stays whole.
+func First(data []byte) (value []byte, rest string) {
+	return firstValue(plainJSON(units.TrimBOM(data)))
+}
+
+// plainJSON returns JSON without what WireMock's reader takes and JSON does not have:
 // comments, and texts in single quotes. Everything else stays as it is and where it is.
-func Plain(data []byte) []byte {
+func plainJSON(data []byte) []byte {
 	if !bytes.ContainsAny(data, "/'") {
 		return data
 	}

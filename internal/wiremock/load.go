@@ -184,7 +184,7 @@ func loadFile(path, directory string, faults *faults) []*Mapping {
 }
 
 func parseFile(data []byte, from origin, faults *faults) []*Mapping {
-	data, rest := firstValue(Plain(units.TrimBOM(data)))
+	data, rest := First(data)
 	if rest != "" {
 		faults.warn(fmt.Errorf("%s: what stands behind the first JSON value is not looked at: %s", from.file, shortened(rest)))
 	}

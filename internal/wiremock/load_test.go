@@ -245,12 +245,35 @@ func TestJSONAsWireMockReadsIt(t *testing.T) {
 	}
 }
 
+// TestTheLastIDHolds holds that of the two names of an ID the one that is written last
+// counts, as with WireMock.
+func TestTheLastIDHolds(t *testing.T) {
+	const a, b = "aaaaaaaa-0000-4000-8000-000000000000", "bbbbbbbb-0000-4000-8000-000000000000"
+	for mapping, want := range map[string]string{
+		`{"id":"` + a + `","uuid":"` + b + `"}`: b,
+		`{"uuid":"` + a + `","id":"` + b + `"}`: b,
+		`{"uuid":"` + a + `","id":null}`:        a,
+		`{"id":"` + a + `"}`:                    a,
+	} {
+		mappings, err := Parse([]byte(mapping), "stub.json", "testdata")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := mappings[0].ID(); got != want {
+			t.Errorf("%s: got %s", mapping, got)
+		}
+		if got := IDOf([]byte(mapping)); got != want {
+			t.Errorf("IDOf %s: got %s", mapping, got)
+		}
+	}
+}
+
 // FuzzPlain holds that JSON stays as it is.
 func FuzzPlain(f *testing.F) {
 	f.Add([]byte(`{"a": "//", "b": "'/*", "c\"": [1]}`))
 	f.Add([]byte("/* a */ {'b': 1} // c"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if got := Plain(data); json.Valid(data) && !bytes.Equal(got, data) {
+		if got := plainJSON(data); json.Valid(data) && !bytes.Equal(got, data) {
 			t.Errorf("%q became %q", data, got)
 		}
 	})

@@ -62,10 +62,14 @@ func parseMapping(data json.RawMessage, from origin) (*Mapping, error) {
 	if _, err = f.into("name", &m.name); err != nil {
 		return nil, err
 	}
+	both := f.left["id"] != nil && f.left["uuid"] != nil
 	for _, field := range []string{"id", "uuid"} {
 		if _, err = f.into(field, &m.id); err != nil {
 			return nil, err
 		}
+	}
+	if both {
+		m.id = cmp.Or(IDOf(data), m.id)
 	}
 	m.stored.source = data
 	if err := m.parse(f, from); err != nil {
@@ -205,7 +209,7 @@ func (f *fields) customMatcher() ([]condition, error) {
 	custom.take("parameters")
 	f.warnf("customMatcher", "'%s' is an extension of WireMock's: no request matches here", name)
 	nowhere := func(*Request, string, visitor) {}
-	return []condition{{path: custom.path, name: name, values: nowhere, one: extension(name)}}, custom.done()
+	return []condition{{path: custom.path, name: name, values: nowhere, one: unmet("the extension '" + name + "'")}}, custom.done()
 }
 
 func (f *fields) basicAuth() ([]condition, error) {

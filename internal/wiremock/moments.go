@@ -5,6 +5,7 @@ package wiremock
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -77,12 +78,22 @@ func onMoment(name string, holds func(c int) bool) func(*fields, json.RawMessage
 		if err := json.Unmarshal(data, &p.text); err != nil {
 			return nil, plain(err)
 		}
-		if err := p.parseExpected(f); err != nil {
+		err := p.parseExpected(f)
+		if err != nil && !errors.Is(err, errNoDate) {
 			return nil, err
 		}
-		return p, p.parseActual(f)
+		if failed := p.parseActual(f); failed != nil {
+			return nil, failed
+		}
+		if err != nil {
+			return f.unmet(name, p.text, err), nil
+		}
+		return p, nil
 	}
 }
+
+// errNoDate is that of a text with which no date can be compared.
+var errNoDate = errors.New("is neither a date nor like 'now +3 days'")
 
 func (p *moment) parseExpected(f *fields) (err error) {
 	var amount int
@@ -98,7 +109,7 @@ func (p *moment) parseExpected(f *fields) (err error) {
 	case !offsetText.MatchString(p.text):
 		var ok bool
 		if p.at, ok = eval.ParseMoment(p.text); !ok {
-			return fmt.Errorf("'%s' is neither a date nor like 'now +3 days'", p.text)
+			return fmt.Errorf("'%s' %w", p.text, errNoDate)
 		}
 	case hasAmount && unit != "":
 		p.shift, err = eval.Shift(amount, unit)

@@ -102,8 +102,8 @@ func (r *Request) cookieParameters() []parameter {
 		r.parsed.cookies = true
 		for _, line := range r.header("Cookie") {
 			for pair := range strings.SplitSeq(line, ";") {
-				name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
-				if !ok || name == "" {
+				name, value, ok := strings.Cut(pair, "=")
+				if name, value = strings.TrimSpace(name), strings.TrimSpace(value); !ok || name == "" {
 					continue
 				}
 				if len(r.cookies) == mostParameters {

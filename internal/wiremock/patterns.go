@@ -140,11 +140,11 @@ type anything struct{}
 func (anything) matches(value) bool { return true }
 func (anything) String() string     { return "anything" }
 
-// extension is a condition in Java, by its name.
-type extension string
+// unmet is a condition that WireMock takes and that nothing meets, in words.
+type unmet string
 
-func (extension) matches(value) bool { return false }
-func (p extension) String() string   { return "the extension '" + string(p) + "'" }
+func (unmet) matches(value) bool { return false }
+func (p unmet) String() string   { return string(p) }
 
 type not struct{ pattern }
 

@@ -73,3 +73,13 @@ func TestBasicAuthInAnyCase(t *testing.T) {
 		}
 	}
 }
+
+// TestWhiteSpaceInCookies holds that white space around names and values of cookies
+// belongs to neither.
+func TestWhiteSpaceInCookies(t *testing.T) {
+	set := parse(t, `{"request":{"cookies":{"a":{"equalTo":"1"},"b":{"equalTo":"x y"}}}}`)
+	r := newRequest(exchange{Method: "GET", Target: "/", Headers: [][2]string{{"Cookie", "a = 1 ;b= \"x y\""}}})
+	if m, err := set.Match(r); m == nil || err != nil {
+		t.Errorf("got %v, %v", m, err)
+	}
+}

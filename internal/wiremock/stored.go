@@ -94,19 +94,19 @@ func (m *Mapping) ResponseJSON() json.RawMessage {
 	return whole.Response
 }
 
-// IDOf returns the ID that the JSON of a mapping has; empty without one.
-func IDOf(data []byte) string {
-	var one struct{ ID, UUID *string }
-	if json.Unmarshal(data, &one) != nil {
+// IDOf returns the ID that the JSON of a mapping has; empty without one. It has two
+// names, of which WireMock goes by the one that is written last.
+func IDOf(data []byte) (id string) {
+	members, err := orderedMembers(data)
+	if err != nil {
 		return ""
 	}
-	switch {
-	case one.UUID != nil:
-		return *one.UUID
-	case one.ID != nil:
-		return *one.ID
+	for _, one := range members {
+		if one.name == "id" || one.name == "uuid" {
+			_ = json.Unmarshal(one.data, &id) // null leaves it as it is
+		}
 	}
-	return ""
+	return id
 }
 
 // WithID returns the JSON of a mapping with another ID. The rest stays as it is

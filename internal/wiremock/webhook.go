@@ -38,6 +38,7 @@ type webhook struct {
 	headers     []headerOf
 	body        rendered
 	delay       latency.Latency
+	fault       error // of every call; nil: there is none
 }
 
 // parseWebhooks takes the listeners, and what older versions have for them. What
@@ -117,7 +118,7 @@ func (f *fields) parseWebhook(name string, data json.RawMessage) (hook webhook, 
 	}
 	if hook.url.template == nil {
 		if _, err := parseHTTP(hook.url.text); err != nil {
-			return hook, f.located("url", err)
+			f.warnf("url", "%w: every call fails", err)
 		}
 	}
 	if encoded := ""; f.left["base64Body"] != nil {
@@ -130,8 +131,8 @@ func (f *fields) parseWebhook(name string, data json.RawMessage) (hook webhook, 
 		}
 		hook.body = rendered{text: string(body)}
 	}
-	if _, err := f.into("delay", &hook.delay); err != nil {
-		return hook, err
+	if _, hook.fault = f.into("delay", &hook.delay); hook.fault != nil {
+		*f.odd = append(*f.odd, fmt.Errorf("%w: every call fails", hook.fault))
 	}
 	if data, given := f.take("headers"); given {
 		hook.headers, err = t.headers(data)
@@ -143,18 +144,19 @@ func (f *fields) parseWebhook(name string, data json.RawMessage) (hook webhook, 
 func (m *Mapping) HasCalls() bool { return m.webhooks != nil }
 
 // Calls returns what is to be sent once the mapping has responded to a request.
-// Delays are drawn from source. The error is the first that kept a call from being made; the others are made.
-func (m *Mapping) Calls(r *Request, source rand.Source) (calls []Call, first error) {
+// Delays are drawn from source. There is a fault for each call that cannot be made; the
+// others are made.
+func (m *Mapping) Calls(r *Request, source rand.Source) (calls []Call, faults []error) {
 	for i := range m.webhooks {
 		call, err := m.webhooks[i].call(r, m.url.template)
 		if err != nil {
-			first = cmp.Or(first, fmt.Errorf("mapping '%s': webhook: %w", m.Name(), err))
+			faults = append(faults, fmt.Errorf("mapping '%s': webhook: %w", m.Name(), err))
 			continue
 		}
 		call.Delay = m.webhooks[i].delay.Sample(source)
 		calls = append(calls, call)
 	}
-	return calls, first
+	return calls, faults
 }
 
 func (hook *webhook) call(r *Request, t *urlTemplate) (call Call, err error) {
@@ -169,6 +171,9 @@ func (hook *webhook) call(r *Request, t *urlTemplate) (call Call, err error) {
 	if r.exceeded() || r.failed != nil {
 		err, r.failed = r.failed, nil
 		return call, err
+	}
+	if hook.fault != nil {
+		return call, hook.fault
 	}
 	call.Method = cmp.Or(call.Method, http.MethodGet)
 	if !httpguts.ValidHeaderFieldName(call.Method) {

@@ -78,6 +78,9 @@ func parseMatchesXPath(f *fields, data json.RawMessage) (pattern, error) {
 	var expression string
 	if json.Unmarshal(data, &expression) == nil {
 		path, err := eval.CompileXPath(expression, namespaces)
+		if errors.Is(err, eval.ErrNoXPath) {
+			return f.unmet("matchesXPath", expression, err), nil
+		}
 		return &matchesXPath{path: path}, err
 	}
 	inner, err := f.inside("matchesXPath", data)
@@ -88,12 +91,15 @@ func parseMatchesXPath(f *fields, data json.RawMessage) (pattern, error) {
 		return nil, errors.Join(err, errors.New("the expression is missing"))
 	}
 	path, err := eval.CompileXPath(expression, namespaces)
-	if err != nil {
+	if err != nil && !errors.Is(err, eval.ErrNoXPath) {
 		return nil, err
 	}
-	then, err := inner.pattern()
-	if err == nil && then == nil {
-		err = inner.done()
+	then, failed := inner.pattern()
+	if failed == nil && then == nil {
+		failed = inner.done()
 	}
-	return &matchesXPath{path, then}, err
+	if err != nil {
+		return f.unmet("matchesXPath", expression, err), failed
+	}
+	return &matchesXPath{path, then}, failed
 }

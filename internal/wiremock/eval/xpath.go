@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +28,14 @@ type XPath struct {
 // longestXPath bounds expressions, in bytes: the library reads them by recursion.
 const longestXPath = 10_000
 
+// ErrNoXPath is the error of an expression that no version of XPath knows: it cannot
+// be read, or it has a prefix that stands for no namespace.
+var ErrNoXPath = errors.New("it is none")
+
+// malformedXPath is what the library says of those. Of others it says that it does not
+// know a function, or that they are too complex.
+var malformedXPath = regexp.MustCompile(`invalid token|invalid qualified name|unclosed string|prefix .* not defined|must evaluate to a node-set|undeclared variable|expression is nil`)
+
 // CompileXPath reads an expression. The error names it.
 func CompileXPath(text string, namespaces map[string]string) (compiled *XPath, err error) {
 	defer func() { // the library panics at some
@@ -40,6 +49,9 @@ func CompileXPath(text string, namespaces map[string]string) (compiled *XPath, e
 	known := map[string]string{"xml": "http://www.w3.org/XML/1998/namespace"}
 	maps.Copy(known, namespaces)
 	expression, err := xpath.CompileWithNS(text, known)
+	if err != nil && malformedXPath.MatchString(err.Error()) {
+		return nil, fmt.Errorf("XPath '%s': %w: %w", text, ErrNoXPath, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("XPath '%s': %w", text, err)
 	}

@@ -114,7 +114,7 @@ func (s *Stubs) serve(w http.ResponseWriter, r *http.Request, do task) {
 		sendJSON(w, status, problems(&failure{status, 10, "", err.Error()}))
 		return
 	}
-	c.body = wiremock.Plain(c.body)
+	c.body, _ = wiremock.First(c.body)
 	status := http.StatusOK
 	result, err := do(s, c)
 	if failed, ok := errors.AsType[*failure](err); ok {

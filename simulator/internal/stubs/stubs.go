@@ -138,8 +138,9 @@ func (s *Stubs) Decide(r *wiremock.Request, from Source, a *response.Response) (
 	}
 	if said.Proxy != nil || mapping.HasCalls() {
 		more = &More{Proxy: said.Proxy, mapping: mapping, counter: k.counter}
-		if more.calls, err = mapping.Calls(r, chance); err != nil {
-			s.calls.failed(err)
+		calls, faults := mapping.Calls(r, chance)
+		for more.calls = calls; len(faults) > 0; faults = faults[1:] {
+			s.calls.failed(faults[0])
 		}
 	}
 	switch {
