@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // rabbitMQ is where Debian has RabbitMQ's server.
@@ -51,7 +50,9 @@ func (l *lab) startRabbitMQ() (url string, stop func(), err error) {
 	stop = func() { // its script is not it
 		if pid, err := os.ReadFile(filepath.Join(dir, "pid")); err == nil {
 			if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err == nil && n > 1 {
-				_ = syscall.Kill(n, syscall.SIGKILL)
+				if broker, err := os.FindProcess(n); err == nil {
+					_ = broker.Kill()
+				}
 			}
 		}
 		if s != nil {
