@@ -98,12 +98,12 @@ func requestTo(r *http.Request, to *wiremock.Proxy) *http.Request {
 	for _, name := range to.Remove {
 		out.Header.Del(name)
 	}
-	for _, field := range to.Set {
+	for _, field := range to.More {
 		if field.Name == "Host" {
 			out.Host = field.Value
 			continue
 		}
-		out.Header[field.Name] = []string{field.Value}
+		out.Header.Add(field.Name, field.Value)
 	}
 	return out
 }
@@ -119,6 +119,9 @@ func (w *adding) WriteHeader(status int) {
 	if status >= http.StatusOK {
 		for _, field := range w.fields {
 			w.Header().Add(field.Name, field.Value)
+		}
+		if header := w.Header(); header["Content-Type"] == nil {
+			header["Content-Type"] = nil // net/http would guess one
 		}
 		w.fields = nil
 	}

@@ -94,15 +94,16 @@ func TestMappingsProxy(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("X-Added", "own")
+		w.Header()["Content-Type"] = nil
 		w.WriteHeader(http.StatusNonAuthoritativeInfo)
-		fmt.Fprintf(w, "%s %s %s|%s|%s|%s|%s", r.Method, r.RequestURI, r.Host, r.Header.Get("X-New"), r.Header.Get("X-Gone"), r.Header.Get("X-Kept"), body)
+		fmt.Fprintf(w, "%s %s %s|%s|%s|%s|%s", r.Method, r.RequestURI, r.Host, strings.Join(r.Header.Values("X-New"), " "), r.Header.Get("X-Gone"), r.Header.Get("X-Kept"), body)
 	}))
 	defer upstream.Close()
 	host := strings.TrimPrefix(upstream.URL, "http://")
 	name := "proxy-" + caddytest.Addr(t) // metrics count on from one run to the next
 	_, url := serve(t, "route {", "metrics /metrics", "simulator {", "name "+name, "mappings "+stubFile(t, `[
 		{"name":"there","request":{"urlPathPattern":"/there/.*","bodyPatterns":[{"contains":"a"}]},"response":{"proxyBaseUrl":"`+upstream.URL+`/base","proxyUrlPrefixToRemove":"/there",
-			"additionalProxyRequestHeaders":{"X-New":"new"},"removeProxyRequestHeaders":["x-gone"],"headers":{"X-Added":"mapping"},"fixedDelayMilliseconds":50}},
+			"additionalProxyRequestHeaders":{"X-New":["new","newer"]},"removeProxyRequestHeaders":["x-gone"],"headers":{"X-Added":"mapping"},"fixedDelayMilliseconds":50}},
 		{"name":"from","request":{"urlPath":"/from"},"response":{"proxyBaseUrl":"http://{{request.query.to}}","additionalProxyRequestHeaders":{"X-New":"{{request.path}}"},"transformers":["response-template"]}},
 		{"name":"dead","request":{"urlPath":"/dead"},"response":{"proxyBaseUrl":"http://127.0.0.1:1"}},
 		{"name":"plain","request":{"urlPath":"/plain"},"response":{"body":"here"}}]`), "mappings_admin", "}", "}")
@@ -111,18 +112,21 @@ func TestMappingsProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header = http.Header{"X-Gone": {"1"}, "X-Kept": {"2"}}
+		req.Header = http.Header{"X-Gone": {"1"}, "X-Kept": {"2"}, "X-New": {"old"}}
 		started := time.Now()
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		added := resp.Header.Values("X-Added")
-		if status, body := read(t, resp); status != 203 || body != "POST /base/x%20y?q=1 "+host+"|new||2|abc" {
+		if status, body := read(t, resp); status != 203 || body != "POST /base/x%20y?q=1 "+host+"|old new newer||2|abc" {
 			t.Errorf("got %d %s", status, body)
 		}
 		if fmt.Sprint(added) != "[own mapping]" {
 			t.Errorf("X-Added: %q", added)
+		}
+		if kind, there := resp.Header["Content-Type"]; there {
+			t.Errorf("a response without a Content-Type is sent as %q", kind)
 		}
 		if took := time.Since(started); took < 50*time.Millisecond {
 			t.Errorf("the delay took %s", took)

@@ -16,9 +16,10 @@ import (
 type Proxy struct {
 	// URL is what is asked for there: http or https.
 	URL *url.URL
-	// Set and Remove are what is changed in the header of the request.
-	Set    []Field
+	// Remove are the fields that the request loses, More those that it gets beside its
+	// own.
 	Remove []string
+	More   []Field
 	// Add are the fields that the header of the response gets beside its own.
 	Add []Field
 }
@@ -28,7 +29,7 @@ type proxying struct {
 	base     string
 	template *template.Template // of the base; nil: it is as it is
 	prefix   string             // is cut off the URL
-	set      []headerOf
+	more     []headerOf
 	remove   []string
 }
 
@@ -46,7 +47,7 @@ func (r *definition) parseProxy(f *fields, t templating) error {
 		return err
 	}
 	if data, given := f.take("additionalProxyRequestHeaders"); given {
-		if p.set, err = t.headers(data); err != nil {
+		if p.more, err = t.headers(data); err != nil {
 			return f.located("additionalProxyRequestHeaders", err)
 		}
 	}
@@ -97,5 +98,5 @@ func (p *proxying) of(r *Request, added []Field) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Proxy{URL: target, Set: fieldsOf(p.set, r), Remove: p.remove, Add: added}, nil
+	return &Proxy{URL: target, More: fieldsOf(p.more, r), Remove: p.remove, Add: added}, nil
 }

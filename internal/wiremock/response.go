@@ -128,14 +128,22 @@ func (m *Mapping) render(r *Request) (*Response, error) {
 	return response, nil
 }
 
-// oneLine keeps what a client sent from adding lines to the header.
+// oneLine keeps what a client sent from adding lines to the header. Text in other
+// charsets than UTF-8 stays as it is.
 func oneLine(value string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return ' '
+	var line []byte // nil: the value as it is
+	for i := range len(value) {
+		if c := value[i]; c < ' ' && c != '\t' || c == 0x7f {
+			if line == nil {
+				line = []byte(value)
+			}
+			line[i] = ' '
 		}
-		return c
-	}, value)
+	}
+	if line == nil {
+		return value
+	}
+	return string(line)
 }
 
 // model is a request as templates see it.

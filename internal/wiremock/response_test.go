@@ -61,6 +61,16 @@ func TestTemplatedHeaderStaysOneLine(t *testing.T) {
 	}
 }
 
+// TestHeadersKeepTheirBytes holds that a value in another charset comes back as it was
+// sent.
+func TestHeadersKeepTheirBytes(t *testing.T) {
+	set := parse(t, `{"response":{"headers":{"X":"{{request.headers.A}}"},"transformers":["response-template"]}}`)
+	got := answer(t, set, exchange{Method: "GET", Target: "/", Headers: [][2]string{{"A", "caf\xe9 é"}}})
+	if got.Header.Get("X") != "caf\xe9 é" {
+		t.Errorf("got %q", got.Header)
+	}
+}
+
 func TestFramingIsLeftToTheServer(t *testing.T) {
 	set := parse(t, `{"response":{"headers":{"content-length":"5","Transfer-Encoding":"chunked","X-A":"b"}}}`)
 	r := newRequest(exchange{Method: "GET", Target: "/"})
