@@ -137,8 +137,15 @@ func TestAMQPUnreadable(t *testing.T) {
 	s := overPeer(t, b, "sender_per_address on", "name unreadable", "stage 0s 1ms")
 	b.PutEncoded(requests, []byte("\x00\x53\x72\xc1\x03\x02\x45\x41\x00\x53\x77\xa1\x01x")) // an annotation whose name is a list
 	b.PutEncoded(requests, append([]byte("\x00\x53\x77"), make([]byte, 30_000)...))         // values in values
+	b.PutEncoded(requests, append([]byte("\x00\x53\x77"), make([]byte, 300_000)...))        // in several frames
 	b.Put(requests, message(replies, "good"))
-	b.Take(replies, 1)
-	s.await("unreadable", map[string]int{"answered": 1, "unanswerable": 2})
-	b.AwaitSettled("accepted", 3)
+	large := message(replies, "large")
+	large.Data = [][]byte{make([]byte, 300_000)}
+	b.Put(requests, large)
+	b.Take(replies, 2)
+	s.await("unreadable", map[string]int{"answered": 2, "unanswerable": 3})
+	b.AwaitSettled("accepted", 5)
+	if n := len(b.Containers()); n != 2 {
+		t.Errorf("%d connections, want 2", n)
+	}
 }

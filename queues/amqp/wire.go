@@ -21,11 +21,9 @@ import (
 type wire struct {
 	net.Conn
 	in    *bufio.Reader
-	frame []byte // is used again for the next one
-	left  []byte // of what has been looked at
-	// parts are the payloads of messages that come in several frames, by channel and
-	// handle.
-	parts map[uint64][]byte
+	frame []byte            // is used again for the next one
+	left  []byte            // of what has been looked at
+	parts map[uint64]*parts // of messages that come in several frames, by channel and handle
 }
 
 const (
@@ -39,12 +37,12 @@ const (
 var nothing = []byte{0, 0x53, 0x77, 0x40}
 
 func newWire(conn net.Conn) *wire {
-	return &wire{Conn: conn, in: bufio.NewReaderSize(conn, 64<<10), parts: make(map[uint64][]byte)}
+	return &wire{Conn: conn, in: bufio.NewReaderSize(conn, 64<<10), parts: make(map[uint64]*parts)}
 }
 
 // Read implements net.Conn.
 func (w *wire) Read(to []byte) (int, error) {
-	if len(w.left) == 0 {
+	for len(w.left) == 0 {
 		if err := w.next(); err != nil {
 			return 0, err
 		}
@@ -77,7 +75,8 @@ func (w *wire) next() error {
 
 var errFrame = errors.New("the broker sends a frame that is not well formed")
 
-// check returns a frame as it can be decoded.
+// check returns a frame as it can be decoded, behind those that were held back until it
+// came; nothing if it is held back itself.
 func (w *wire) check(frame []byte) ([]byte, error) {
 	start := 4 * int(frame[4])
 	if len(frame) == 8 || string(frame[:4]) == "AMQP" {
@@ -97,33 +96,37 @@ func (w *wire) check(frame []byte) ([]byte, error) {
 	channel := uint64(binary.BigEndian.Uint16(frame[6:]))
 	switch body[2] {
 	case 0x11, 0x12, 0x16, 0x17: // a session or its link begins or ends
-		maps.DeleteFunc(w.parts, func(key uint64, _ []byte) bool { return key>>32 == channel })
+		frame = behind(w.release(channel, nil), frame)
+		maps.DeleteFunc(w.parts, func(key uint64, _ *parts) bool { return key>>32 == channel })
 		return frame, nil
 	case 0x14: // a message, or a part of it
 	default:
-		return frame, nil
+		return behind(w.release(channel, nil), frame), nil
 	}
 	handle, more, aborted := transferOf(body)
 	key := channel<<32 | uint64(handle)
-	parts, several := w.parts[key]
+	p := w.parts[key]
+	before := w.release(channel, p)
 	switch {
 	case aborted:
 		delete(w.parts, key)
-	case more:
-		if len(parts)+len(payload) > largestMessage {
-			return nil, fmt.Errorf("the broker sends a message of more than %d bytes", largestMessage)
+		before = append(before, p.release()...)
+	case more && p == nil:
+		p = new(parts)
+		w.parts[key] = p
+		fallthrough
+	case p != nil:
+		if !more {
+			delete(w.parts, key)
 		}
-		w.parts[key] = append(parts, payload...)
-	case several:
-		delete(w.parts, key)
-		if !wellFormed(append(parts, payload...)) {
-			return nil, errors.New("the broker sends a message that is not well formed")
+		var err error
+		if frame, err = p.add(frame, payload, more); err != nil {
+			return nil, err
 		}
 	case !wellFormed(payload):
-		frame = append(frame[:len(frame)-len(payload):len(frame)-len(payload)], nothing...)
-		binary.BigEndian.PutUint32(frame, uint32(len(frame))) //nolint:gosec // at most largestFrame
+		frame = withPayload(frame, len(payload), nothing)
 	}
-	return frame, nil
+	return behind(before, frame), nil
 }
 
 // transferOf returns the handle of a transfer, whether more of its message comes, and

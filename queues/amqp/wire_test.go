@@ -86,6 +86,21 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%s: got %q %v", name, got, err)
 		}
 	}
+	part := transfer(1, 2, morePart, "\x00\x53\x72\xc1\x03")
+	for count, want := range map[int]string{
+		1:              transfer(1, 2, morePart, string(nothing)) + transfer(1, 2, lastPart, ""),
+		3:              transfer(1, 2, morePart, string(nothing)) + strings.Repeat(transfer(1, 2, morePart, ""), 2) + transfer(1, 2, lastPart, ""),
+		2*mostHeld + 1: "",
+	} {
+		got, err := through(strings.Repeat(part, count) + transfer(1, 2, lastPart, "\x02\x45\x41") + good)
+		if want == "" {
+			if err == nil || got != strings.Repeat(part, count) {
+				t.Errorf("%d parts: got %d bytes, error %v", count, len(got), err)
+			}
+		} else if err != nil || got != want+good {
+			t.Errorf("%d parts: got %q %v", count, got, err)
+		}
+	}
 	m := new(amqp.Message)
 	if err := m.UnmarshalBinary(nothing); err != nil {
 		t.Fatal(err)
@@ -104,7 +119,7 @@ func TestBrokenWire(t *testing.T) {
 		"a body before its frame":  {"\x00\x00\x00\x09\x01\x00\x00\x00\x41", "not well formed"},
 		"a body behind its frame":  {"\x00\x00\x00\x09\x09\x00\x00\x00\x41", "not well formed"},
 		"properties with bad keys": {frameOf(0, described(0x10, 0xc0, 1, "\xc1\x03\x02\x45\x41")), "not well formed"},
-		"a bad message in parts":   {transfer(1, 2, morePart, "\x00\x53\x72\xc1\x03") + transfer(1, 2, lastPart, "\x02\x45\x41"), "a message that is not well formed"},
+		"a bad message between":    {transfer(1, 2, morePart, "\x00\x53\x72\xc1\x03") + transfer(1, 3, lastPart, "") + transfer(1, 2, lastPart, "\x02\x45\x41"), "a message that is not well formed"},
 		"the end within":           {good[:len(good)-1], "unexpected EOF"},
 	} {
 		if got, err := through(good + tc.data); err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(got, good) {

@@ -22,6 +22,9 @@ const (
 	Disconnects = "/closes/"  // closes the connection
 )
 
+// mostPayload is how many bytes of a message the peer sends in a frame.
+const mostPayload = 60_000
+
 // AMQP is a peer that speaks as much AMQP 1.0 as a broker has to.
 type AMQP struct {
 	Addr string
@@ -146,7 +149,12 @@ func (b *AMQP) pump() {
 			id := l.next
 			l.next++
 			l.unsettled[uint64(id)] = m
-			l.conn.send(l.channel, 0x14, payload, l.handleValue(), uintValue(id), bytesValue(0xb0, fmt.Sprint(id)), uintValue(0), boolValue(false))
+			for more := true; more; {
+				part := payload[:min(len(payload), mostPayload)]
+				payload = payload[len(part):]
+				more = len(payload) > 0
+				l.conn.send(l.channel, 0x14, part, l.handleValue(), uintValue(id), bytesValue(0xb0, fmt.Sprint(id)), uintValue(0), boolValue(false), boolValue(more))
+			}
 		}
 	}
 	b.changed.Broadcast()
