@@ -103,7 +103,8 @@ func (wireMockAdapter) Adapt(body []byte, options map[string]any) ([]byte, []cad
 	}
 	config, warnings, err := serverConfig(beside.Listen, handler)
 	if rest != "" {
-		warnings = append(warnings, caddyconfig.Warning{Message: "what stands behind the first JSON value is not looked at"})
+		name, _ := options["filename"].(string)
+		warnings = append(warnings, caddyconfig.Warning{File: name, Message: "what stands behind the first JSON value is not looked at"})
 	}
 	return config, warnings, err
 }

@@ -254,6 +254,18 @@ func TestWireMockAdapter(t *testing.T) {
 	}
 }
 
+// TestAdapterWarnsOfWhatIsLeft holds that of several JSON values the adapter takes the
+// first, as from files, and says so.
+func TestAdapterWarnsOfWhatIsLeft(t *testing.T) {
+	config, warnings, err := wireMockAdapter{}.Adapt([]byte(`{"request":{"url":"/first"}} {"request":{"url":"/second"}}`), map[string]any{"filename": "stubs.json"})
+	if err != nil || !strings.Contains(string(config), "/first") || strings.Contains(string(config), "/second") {
+		t.Errorf("got %s, %v", config, err)
+	}
+	if len(warnings) != 1 || warnings[0].File != "stubs.json" {
+		t.Errorf("got the warnings %v", warnings)
+	}
+}
+
 // TestAdapterKeepsWhatIsWritten holds that neither the adapter nor Caddy, which
 // sorts and rounds what its configuration has, changes a body.
 func TestAdapterKeepsWhatIsWritten(t *testing.T) {

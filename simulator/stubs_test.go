@@ -189,7 +189,7 @@ func TestWebhooks(t *testing.T) {
 	}
 	wantStatus(t, url+"/old", 200)
 	wantStatus(t, url+"/fails", 200)
-	wantStatus(t, url+"/nowhere?to=file:///etc/passwd", 200)
+	wantStatus(t, url+"/nowhere?to=file:///etc/passwd%3Fsecret", 200)
 	wantStatus(t, url+"/broken", 200)
 	eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 2 })
 	for i, want := range []string{"PUT /called?id=7 stub b", "POST /old  a"} {

@@ -24,7 +24,7 @@ func TestMappingsWithoutTheirExtensions(t *testing.T) {
 		{`{"response":{"body":"yes"},"postServeActions":{"webhooks":{"webhooks":[{"url":"nowhere"}]}}}`, "", answers, "postServeActions[0]: 'webhooks' is an extension"},
 		{`{"response":{"body":"yes"},"postServeActions":{"webhook":{"url":"http://127.0.0.1/{{mine 'a'}}"}}}`, "", answers, "postServeActions[0].parameters.url: {{mine 'a'}}: there is no helper 'mine': the webhook is not called"},
 		{`{"request":{"customMatcher":{"name":"mine","parameters":{"a":1}}}}`, "", "404 ", "request.customMatcher: 'mine' is an extension"},
-		{`{"request":{"headers":{"X":{"not":{"matchesXPath":"//s:a"}}}},"response":{"body":"yes"}}`, "<a/>", answers, "request.headers.X.not.matchesXPath: XPath '//s:a': it is none: prefix s not defined.: nothing meets it"},
+		{`{"request":{"headers":{"X":{"not":{"matchesXPath":"//s:a"}}}},"response":{"body":"yes"}}`, "<a/>", answers, "request.headers.X.not.matchesXPath: XPath '//s:a': it is none: prefix s not defined: nothing meets it"},
 		{`{"request":{"headers":{"X":{"not":{"matchesXPath":"//a["}}}},"response":{"body":"yes"}}`, "<a/>", answers, "request.headers.X.not.matchesXPath: XPath '//a[': it is none: "},
 		{`{"request":{"headers":{"X":{"not":{"matchesXPath":"$a"}}}},"response":{"body":"yes"}}`, "<a/>", answers, "request.headers.X.not.matchesXPath: XPath '$a': it is none: "},
 		{`{"request":{"headers":{"X":{"not":{"matchesXPath":{"expression":"//'a","equalTo":"b"}}}}},"response":{"body":"yes"}}`, "<a/>", answers, "request.headers.X.not.matchesXPath: XPath '//'a': it is none: "},

@@ -179,6 +179,8 @@ func (hook *webhook) call(r *Request, t *urlTemplate) (call Call, err error) {
 	if !httpguts.ValidHeaderFieldName(call.Method) {
 		return call, errors.New("its method is none")
 	}
-	_, err = parseHTTP(call.URL)
-	return call, err
+	if _, err := parseHTTP(call.URL); err != nil {
+		return call, errors.New("its URL is none of http or https") // which may have secrets
+	}
+	return call, nil
 }

@@ -50,7 +50,7 @@ func CompileXPath(text string, namespaces map[string]string) (compiled *XPath, e
 	maps.Copy(known, namespaces)
 	expression, err := xpath.CompileWithNS(text, known)
 	if err != nil && malformedXPath.MatchString(err.Error()) {
-		return nil, fmt.Errorf("XPath '%s': %w: %w", text, ErrNoXPath, err)
+		return nil, fmt.Errorf("XPath '%s': %w: %s", text, ErrNoXPath, strings.TrimSuffix(err.Error(), "."))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("XPath '%s': %w", text, err)
