@@ -54,7 +54,14 @@ func (s *sender) quarantine(address string, a *answer, reason error) {
 	q.answers = append(q.answers, a)
 	if !q.working {
 		q.working = true
-		s.running.Go(func() { s.sendQuarantined(q) })
+		s.running.Go(func() {
+			if err := broker.Guarded(func() { s.sendQuarantined(q) }); err != nil {
+				s.log().Error("sending over connections with nothing else", zap.Error(err))
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				q.working = false
+			}
+		})
 	}
 }
 

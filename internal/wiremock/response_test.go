@@ -10,6 +10,20 @@ import (
 	"github.com/caddy-rehearsal/rehearsal/internal/latency"
 )
 
+// respond returns the response to a request that a mapping has to match.
+func respond(t *testing.T, set *Set, r *Request) *Response {
+	t.Helper()
+	m, err := set.Match(r)
+	if err != nil || m == nil {
+		t.Fatal(r.Target, m, err)
+	}
+	response, err := m.Respond(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
 func TestTimingAndFaults(t *testing.T) {
 	set := parse(t, `[
 		{"request":{"url":"/fixed"},"response":{"fixedDelayMilliseconds":500}},
@@ -17,16 +31,7 @@ func TestTimingAndFaults(t *testing.T) {
 		{"request":{"url":"/dribble"},"response":{"chunkedDribbleDelay":{"numberOfChunks":5,"totalDuration":1000}}},
 		{"request":{"url":"/fault"},"response":{"fault":"EMPTY_RESPONSE"}}]`)
 	get := func(target string) *Response {
-		r := newRequest(exchange{Method: "GET", Target: target})
-		m, err := set.Match(r)
-		if err != nil || m == nil {
-			t.Fatal(target, m, err)
-		}
-		response, err := m.Respond(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response
+		return respond(t, set, newRequest(exchange{Method: "GET", Target: target}))
 	}
 	fixed, both := get("/fixed"), get("/both")
 	if got := fixed.Wait(nil, latency.Random()); got != 500*time.Millisecond {
@@ -48,14 +53,7 @@ func TestTimingAndFaults(t *testing.T) {
 func TestTemplatedHeaderStaysOneLine(t *testing.T) {
 	set := parse(t, `{"response":{"headers":{"X-Echo":"{{request.query.q}}"},"transformers":["response-template"]}}`)
 	r := newRequest(exchange{Method: "GET", Target: "/?q=a%0D%0ASet-Cookie:%20b"})
-	m, err := set.Match(r)
-	if err != nil || m == nil {
-		t.Fatal(m, err)
-	}
-	response, err := m.Respond(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := respond(t, set, r)
 	if got := response.Header; len(got) != 1 || got[0].Value != "a  Set-Cookie: b" {
 		t.Errorf("got %q", got)
 	}
@@ -74,14 +72,7 @@ func TestHeadersKeepTheirBytes(t *testing.T) {
 func TestFramingIsLeftToTheServer(t *testing.T) {
 	set := parse(t, `{"response":{"headers":{"content-length":"5","Transfer-Encoding":"chunked","X-A":"b"}}}`)
 	r := newRequest(exchange{Method: "GET", Target: "/"})
-	m, err := set.Match(r)
-	if err != nil || m == nil {
-		t.Fatal(m, err)
-	}
-	response, err := m.Respond(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := respond(t, set, r)
 	if got := response.Header; len(got) != 1 || got[0] != (Field{"X-A", "b"}) {
 		t.Errorf("got %q", got)
 	}
@@ -92,14 +83,7 @@ func TestFramingIsLeftToTheServer(t *testing.T) {
 func TestProxiedResponsesOutliveTheirRequest(t *testing.T) {
 	set := parse(t, `{"response":{"proxyBaseUrl":"http://localhost:1","headers":{"X-Echo":"{{request.query.q}}"},"transformers":["response-template"]}}`)
 	r := newRequest(exchange{Method: "GET", Target: "/?q=mine"})
-	m, err := set.Match(r)
-	if err != nil || m == nil {
-		t.Fatal(m, err)
-	}
-	response, err := m.Respond(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := respond(t, set, r)
 	proxy := response.Proxy
 	*r = Request{}
 	if got := proxy.Add; len(got) != 1 || got[0] != (Field{"X-Echo", "mine"}) {
