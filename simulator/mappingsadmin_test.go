@@ -6,6 +6,7 @@ package simulator
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -62,6 +63,7 @@ func TestMappingsAdmin(t *testing.T) {
 		{"POST", "/mappings", `{"request":{"url":"/more"}} and more`, 201, `"url": "/more"`},
 		{"POST", "/requests/count", `{"url":"/nothing"} and more`, 200, `"count": 1`},
 		{"POST", "/requests/count", `{"uri":"/nothing"}`, 422, "request.uri: not supported"},
+		{"GET", "/requests/nothing", "", 400, "nothing is not a valid UUID"},
 		{"GET", "/requests?since=yesterday", "", 400, "not a valid ISO8601 date"},
 		{"GET", "/requests?unmatched=true", "", 200, `"wasMatched": false`},
 		{"POST", "/near-misses/request", `{"url":"/ona","method":"GET","headers":{"A":["1","2"],"B":"3"}}`, 200, `"name": "one"`},
@@ -171,6 +173,23 @@ func TestAddedMappingsStayOverReloads(t *testing.T) {
 	})
 	add(`{"persistent":true,"request":{"url":"/first"},"response":{"status":205}}`)
 	wantStatus(t, url+"/first", 205)
+}
+
+// TestJournalHasFaultsInWireMocksWords holds what the Java client can read, which
+// knows no other words.
+func TestJournalHasFaultsInWireMocksWords(t *testing.T) {
+	for _, fault := range []string{"EMPTY_RESPONSE", "CONNECTION_RESET_BY_PEER", "MALFORMED_RESPONSE_CHUNK", "RANDOM_DATA_THEN_CLOSE"} {
+		_, url := serve(t, "simulator {", "mappings "+stubFile(t, `{"request":{"urlPath":"/broken"},"response":{"fault":"`+fault+`"}}`), "mappings_admin", "}")
+		if resp, err := http.Get(url + "/broken"); err == nil {
+			_, _ = io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+		_, journal := get(t, url+"/__admin/requests")
+		_, response, _ := strings.Cut(journal, `"response": {`)
+		if response, _, _ = strings.Cut(response, "}"); !strings.Contains(response, `"fault": "`+fault+`"`) {
+			t.Errorf("got %s", response)
+		}
+	}
 }
 
 // TestJournalIsBoundedAndRedacted holds how much is kept, and what is left out.

@@ -41,12 +41,16 @@ func (s *Stubs) asked(c *inquiry) (*wiremock.Mapping, error) {
 	if id == "" {
 		id = wiremock.IDOf(c.body)
 	} else if !wiremock.IsUUID(id) {
-		return nil, &failure{http.StatusBadRequest, 10, id + " is not a valid UUID", ""}
+		return nil, noUUID(id)
 	}
 	if m := s.find(id); m != nil {
 		return m, nil
 	}
 	return nil, errNoMapping
+}
+
+func noUUID(id string) error {
+	return &failure{http.StatusBadRequest, 10, id + " is not a valid UUID", ""}
 }
 
 func (s *Stubs) serveMappings(c *inquiry) (any, error) {

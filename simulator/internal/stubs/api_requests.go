@@ -43,8 +43,12 @@ func (s *Stubs) serveEvents(c *inquiry) (any, error) {
 }
 
 func (s *Stubs) serveEvent(c *inquiry) (any, error) {
+	id := strings.ToLower(c.PathValue("id"))
+	if !wiremock.IsUUID(id) {
+		return nil, noUUID(id)
+	}
 	for _, e := range s.journal.all() {
-		if e.id == strings.ToLower(c.PathValue("id")) {
+		if e.id == id {
 			return s.served(e), nil
 		}
 	}

@@ -163,7 +163,11 @@ func (s *Stubs) answered(e *event) loggedResponse {
 		return loggedResponse{}
 	}
 	m := answer.Message
-	shown := loggedResponse{Status: m.Status, Headers: make(map[string]oneOrMore), Fault: string(answer.Fault)}
+	shown := loggedResponse{Status: m.Status, Headers: make(map[string]oneOrMore)}
+	if e.mapping != nil {
+		said, _ := e.mapping.Fixed()
+		shown.Fault = string(said.Fault) // in WireMock's words
+	}
 	for _, field := range m.Fields {
 		if len(field.Values) > 0 {
 			shown.Headers[field.Name] = field.Values
