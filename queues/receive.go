@@ -140,6 +140,7 @@ func (rc *receiver) serve(conn broker.Conn, l *link) (err error) {
 	case <-rc.ctx.Done():
 	}
 	l.die()
+	rc.conns.answers.dropStale()
 	rc.mu.Lock()
 	rc.link = nil
 	rc.mu.Unlock()

@@ -196,3 +196,31 @@ func TestLosesSharedConnection(t *testing.T) {
 		}
 	})
 }
+
+// TestLosesBothConnections has an answer wait for its connection when that of its request
+// is lost, too: it is given up, and the request answered when it comes again.
+func TestLosesBothConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := brokertest.NewMemory()
+		came := answers(b)
+		rc := receive(t, b, atOnce, "a")[0]
+		synctest.Wait()
+		b.Down.Store(true)
+		b.Lose(3 - b.Receiver("a")) // that for answers
+		b.Put(ask("a", 1))
+		synctest.Wait()
+		b.Lose(b.Receiver("a"))
+		synctest.Wait()
+		sender := rc.conns.answers
+		sender.mu.Lock()
+		if len(sender.backlog) != 0 || rc.services[0].counts[returned].n.Load() != 1 {
+			t.Errorf("%d answers wait, %d requests were returned", len(sender.backlog), rc.services[0].counts[returned].n.Load())
+		}
+		sender.mu.Unlock()
+		b.Down.Store(false)
+		pass(time.Minute)
+		if c := rc.services[0].counts; c[returned].n.Load() != 1 || c[answered].n.Load() != 1 || len(came()) != 1 {
+			t.Errorf("%d returned, %d answered, answers to %v", c[returned].n.Load(), c[answered].n.Load(), came())
+		}
+	})
+}

@@ -6,6 +6,7 @@ package queues
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -117,6 +118,24 @@ func (s *sender) use(conn broker.Conn) error {
 	s.mu.Unlock()
 	conn.Close()
 	return conn.Err()
+}
+
+// dropStale gives up the answers that wait for a connection and are not needed any
+// more.
+func (s *sender) dropStale() {
+	var stale []*answer
+	s.mu.Lock()
+	s.backlog = slices.DeleteFunc(s.backlog, func(a *answer) bool {
+		if a.stale() {
+			stale = append(stale, a)
+			return true
+		}
+		return false
+	})
+	s.mu.Unlock()
+	for _, a := range stale {
+		a.done(errStale)
+	}
 }
 
 // send sends an answer now or as soon as it can be sent, and never waits.

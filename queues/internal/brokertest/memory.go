@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/caddy-rehearsal/rehearsal/queues/internal/broker"
 )
@@ -25,6 +26,9 @@ type Memory struct {
 	// Confirm is asked what becomes of a message that comes over a connection. One that
 	// IsIgnored waits for Settle, or for the end of the connection.
 	Confirm func(conn int, m *broker.Message) Outcome
+
+	// Down is whether no further connection can be made.
+	Down atomic.Bool
 
 	mu     sync.Mutex
 	last   int // number of a connection
@@ -124,6 +128,9 @@ func (b *Memory) pump(address string) {
 
 // Connect implements broker.Protocol.
 func (b *Memory) Connect(context.Context) (broker.Conn, error) {
+	if b.Down.Load() {
+		return nil, errors.New("the broker is down")
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.last++
