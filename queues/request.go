@@ -83,13 +83,17 @@ func (r *request) wake() {
 		r.finish(returned)
 		return
 	case r.decision.fault == response.Drop:
-		r.settle(broker.Accept, func() { r.finish(dropped) })
+		r.settle(broker.Accept, dropped, returned)
 		return
 	case r.service.replyTo(r.d) == "":
 		r.unanswerable(errors.New("it does not say where to reply to"))
 		return
 	case r.decision.fault == response.Late:
-		r.settle(broker.Accept, func() {
+		r.settleThen(broker.Accept, func(err error) {
+			if err != nil {
+				r.finish(returned)
+				return
+			}
 			time.AfterFunc(r.decision.late, func() {
 				r.guarded(func() { r.send(r.service.answer(r.d, &r.decision), never, r.lateSent) })
 			})
@@ -117,7 +121,7 @@ func (r *request) sent(err error) {
 	refused, ok := errors.AsType[*broker.RefusedError](err)
 	switch {
 	case err == nil:
-		r.settle(broker.Accept, func() { r.finish(answered) })
+		r.settle(broker.Accept, answered, answered)
 	case ok:
 		r.unanswerable(refused)
 	default:
@@ -153,7 +157,7 @@ func (r *request) dispose(how *Disposal, result string, why error) {
 			refused, ok := errors.AsType[*broker.RefusedError](err)
 			switch {
 			case err == nil:
-				r.settle(broker.Accept, func() { r.finish(deadLettered) })
+				r.settle(broker.Accept, deadLettered, deadLettered)
 			case ok:
 				r.warn("the broker takes no dead letters; trying again", refused)
 				time.AfterFunc(deadLetterPause, func() { r.guarded(func() { r.dispose(how, result, why) }) })
@@ -162,23 +166,31 @@ func (r *request) dispose(how *Disposal, result string, why error) {
 			}
 		})
 	case reject:
-		r.settle(broker.Reject, func() { r.finish(result) })
+		r.settle(broker.Reject, result, returned)
 	default:
-		r.settle(broker.Accept, func() { r.finish(result) })
+		r.settle(broker.Accept, result, returned)
 	}
 }
 
-// settle reports to the broker what became of the request, and what then follows.
-func (r *request) settle(how broker.Settlement, then func()) {
-	if r.link.dead.Load() {
-		if r.decision.fault == response.Late && how == broker.Accept {
-			r.finish(returned)
-			return
+// settle reports to the broker what became of the request, which is finished then. The
+// result is another one if that cannot be reported, and the request comes again.
+func (r *request) settle(how broker.Settlement, result, ifLost string) {
+	r.settleThen(how, func(err error) {
+		if err != nil {
+			result = ifLost
 		}
-		then()
+		r.finish(result)
+	})
+}
+
+// settleThen reports to the broker what became of the request, and calls then with nil
+// or with why it cannot be reported.
+func (r *request) settleThen(how broker.Settlement, then func(error)) {
+	if r.link.dead.Load() {
+		then(broker.ErrLost)
 		return
 	}
-	r.sub.Settle(r.d, how, func(error) { r.guarded(then) }) // an error is a connection that is lost: the request comes again
+	r.sub.Settle(r.d, how, func(err error) { r.guarded(func() { then(err) }) })
 }
 
 // finish counts what became of the request, once.

@@ -76,3 +76,41 @@ func TestNoBodyFile(t *testing.T) {
 		}
 	})
 }
+
+// lostSubscription is one of a connection that has just been lost.
+type lostSubscription struct{ broker.Subscription }
+
+func (lostSubscription) Settle(_ *broker.Delivery, _ broker.Settlement, done func(error)) {
+	done(broker.ErrLost)
+}
+
+// TestCannotSettle has the connection lost while requests are settled: those that come
+// again without an answer are returned, and get none late.
+func TestCannotSettle(t *testing.T) {
+	for name, tc := range map[string]struct {
+		options, result string
+		sent            int
+	}{
+		"answered": {atOnce, answered, 1},
+		"dropped":  {`{"stages": [{"at": 0, "outcomes": [{"fault": "drop"}]}]}`, returned, 0},
+		"late":     {`{"stages": [{"at": 0, "outcomes": [{"fault": "late 1s"}]}]}`, returned, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := brokertest.NewMemory()
+				came := answers(b)
+				rc := receive(t, b, tc.options, "a")[0]
+				synctest.Wait()
+				rc.mu.Lock()
+				rc.pending++
+				rc.mu.Unlock()
+				r := &request{receiver: rc, link: new(link), sub: lostSubscription{}, d: ask("a", 1), service: rc.services[0]}
+				r.begin()
+				pass(time.Minute)
+				if n := rc.services[0].counts[tc.result].n.Load(); n != 1 || len(came()) != tc.sent {
+					t.Errorf("%d %s, answers to %v", n, tc.result, came())
+				}
+			})
+		})
+	}
+}
