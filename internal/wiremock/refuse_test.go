@@ -49,6 +49,8 @@ func TestUnsupportedIsNamed(t *testing.T) {
 		{`{"request":{"bodyPatterns":[{"equalToXml":"<a/>","exemptedComparisons":["ALL"]}]}}`, "request.bodyPatterns[0].exemptedComparisons: there is no comparison 'ALL'"},
 		{`{"request":{"bodyPatterns":[{"equalToXml":"<a>${xmlunit.any}</a>","enablePlaceholders":true}]}}`, "request.bodyPatterns[0].equalToXml: the placeholder ${xmlunit.any} is not supported"},
 		{`{"request":{"bodyPatterns":[{"matchesXPath":"id('x')"}]}}`, "request.bodyPatterns[0].matchesXPath: XPath 'id('x')': not yet support this function id()"},
+		{`{"request":{"bodyPatterns":[{"matchesXPath":"//a/namespace::b"}]}}`, "request.bodyPatterns[0].matchesXPath: XPath '//a/namespace::b': "},
+		{`{"request":{"bodyPatterns":[{"matchesXPath":"//a[lang('en')]"}]}}`, "not yet support this function lang()"},
 		{`{"request":{"bodyPatterns":[{"matchesXPath":{"contains":"b"}}]}}`, "request.bodyPatterns[0].matchesXPath: the expression is missing"},
 		{`{"request":{"bodyPatterns":[{"matchesJsonSchema":{},"schemaVersion":"V5"}]}}`, "request.bodyPatterns[0].schemaVersion: expected V4, V6"},
 		{`{"request":{"bodyPatterns":[{"matchesJsonSchema":{"$ref":"https://example.com/s.json"}}]}}`, "request.bodyPatterns[0].matchesJsonSchema: the schema refers to https://example.com/s.json: schemas are not loaded from elsewhere"},

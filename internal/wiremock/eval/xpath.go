@@ -33,8 +33,8 @@ const longestXPath = 10_000
 var ErrNoXPath = errors.New("it is none")
 
 // malformedXPath is what the library says of those. Of others it says that it does not
-// know a function, or that they are too complex.
-var malformedXPath = regexp.MustCompile(`invalid token|invalid qualified name|unclosed string|prefix .* not defined|must evaluate to a node-set|undeclared variable|expression is nil`)
+// know a function or an axis, or that they are too complex.
+var malformedXPath = regexp.MustCompile(`invalid token|invalid qualified name|unclosed string|prefix .* not defined|must evaluate to a node-set|undeclared variable in XPath expression: \$|expression is nil`)
 
 // CompileXPath reads an expression. The error names it.
 func CompileXPath(text string, namespaces map[string]string) (compiled *XPath, err error) {
