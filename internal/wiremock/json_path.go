@@ -26,15 +26,15 @@ func (p *matchesJSONPath) String() string {
 }
 
 func (p *matchesJSONPath) matches(v value) bool {
-	if v.present && (v.text == "" || strings.HasPrefix(strings.TrimSpace(v.text), "<")) {
-		return false // no path leads anywhere, not even to what is absent
-	}
 	var data any
 	isJSON := false
 	if v.present {
 		data, isJSON = v.json()
 	}
-	if !isJSON {
+	switch {
+	case v.present && (isJSON && data == nil || !isJSON && leadsNowhere(v.text)):
+		return false
+	case !isJSON:
 		return p.isAbsent(v)
 	}
 	if _, whole := p.then.(*equalToJSON); !whole && p.path.IsList() {
@@ -56,6 +56,14 @@ func (p *matchesJSONPath) matches(v value) bool {
 		return isThere(found)
 	}
 	return p.thenMatches(v, found)
+}
+
+// leadsNowhere reports whether no path leads anywhere in a text that is no JSON, not
+// even to what is absent: it is empty, XML, or broken JSON. To WireMock others are
+// texts in which nothing is.
+func leadsNowhere(text string) bool {
+	begin := strings.TrimSpace(text)
+	return text == "" || begin != "" && strings.IndexByte("<{[", begin[0]) >= 0
 }
 
 // at returns what a path leads to. Of a body that many mappings look at, a place is
