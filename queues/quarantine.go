@@ -28,10 +28,11 @@ type quarantine struct {
 const (
 	mostFailures = 3
 	remembered   = 30 * time.Second
-	// aloneTimeout is how long a connection for a single message may take.
+	// aloneTimeout is how long it may take to make a connection for a single message, and
+	// how often it is asked whether there is still need for one that is not confirmed.
 	aloneTimeout = 10 * time.Second
-	// lossDelay is how long the loss of such a connection may take to show on the other
-	// one, if it is the broker that went away.
+	// lossDelay is how long it may take to show on a connection that the broker went away,
+	// when something was refused or another connection lost.
 	lossDelay = 200 * time.Millisecond
 )
 
@@ -88,7 +89,11 @@ func (s *sender) sendQuarantined(q *quarantine) {
 			a.done(errStale)
 			continue
 		}
-		connected, err := s.sendAlone(a)
+		lost, err := s.sendAlone(a)
+		if errors.Is(err, errStale) {
+			a.done(err)
+			continue
+		}
 		if refused, ok := errors.AsType[*broker.RefusedError](err); err == nil || ok {
 			if ok {
 				a.done(refused)
@@ -101,7 +106,7 @@ func (s *sender) sendQuarantined(q *quarantine) {
 		pause = sleepFor(s.ctx, max(pause, lossDelay))
 		s.mu.Lock()
 		q.until = time.Now().Add(remembered)
-		if connected && up && s.conn != nil && s.generation == before {
+		if lost && up && s.conn != nil && s.generation == before {
 			q.failures++ // the other connection is up all the time: it is not the broker
 			q.reason = fmt.Errorf("connections with nothing but a message for it were lost: %w", err)
 		}
@@ -119,11 +124,13 @@ func (s *sender) sendQuarantined(q *quarantine) {
 	}
 }
 
-// sendAlone sends an answer over a connection of its own.
-func (s *sender) sendAlone(a *answer) (connected bool, err error) {
+// sendAlone sends an answer over a connection of its own, and reports whether that was
+// lost. A broker that says nothing has refused nothing: it may be short of memory, and
+// takes later what it was sent. So it is waited for.
+func (s *sender) sendAlone(a *answer) (lost bool, err error) {
+	answerRetries.WithLabelValues(s.name).Inc()
 	ctx, cancel := context.WithTimeout(s.ctx, aloneTimeout)
 	defer cancel()
-	answerRetries.WithLabelValues(s.name).Inc()
 	conn, err := connect(ctx, s.protocol)
 	if err != nil {
 		return false, err
@@ -131,10 +138,37 @@ func (s *sender) sendAlone(a *answer) (connected bool, err error) {
 	defer conn.Close()
 	sent := make(chan error, 1)
 	conn.Send(a.message, func(err error) { sent <- err })
-	select {
-	case err := <-sent:
-		return true, err
-	case <-ctx.Done():
-		return true, fmt.Errorf("there was no answer within %s", aloneTimeout)
+	ticker := time.NewTicker(aloneTimeout)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-sent:
+			return s.lostWith(conn, a, err), err
+		case <-ticker.C:
+			if a.stale() {
+				return false, errStale
+			}
+		case <-s.ctx.Done():
+			return false, errEnded
+		}
 	}
+}
+
+// lostWith reports whether a connection was lost with an answer, which may show a little
+// later. If it was not, it is logged why the answer could not be sent.
+func (s *sender) lostWith(conn broker.Conn, a *answer, err error) bool {
+	if _, refused := errors.AsType[*broker.RefusedError](err); err == nil || refused {
+		return false
+	}
+	timer := time.NewTimer(lossDelay)
+	defer timer.Stop()
+	select {
+	case <-conn.Done():
+		return true
+	case <-s.ctx.Done():
+	case <-timer.C:
+		s.log().Warn("an answer could not be sent; trying again", zap.String("broker", s.name),
+			zap.String("address", a.message.Address), zap.Error(err))
+	}
+	return false
 }

@@ -199,7 +199,7 @@ func (s *sender) sent(conn broker.Conn, a *answer, err error) {
 		s.tooLong.Stop()
 	}
 	current := a.generation == s.generation
-	again := false
+	again, doubted := false, isRefused && !isDone(conn)
 	switch {
 	case err == nil && current:
 		if len(s.attached) >= mostAttached {
@@ -207,7 +207,7 @@ func (s *sender) sent(conn broker.Conn, a *answer, err error) {
 		}
 		s.attached[address] = true
 	case err == nil:
-	case isRefused:
+	case doubted:
 		delete(s.attached, address)
 	default:
 		answerRetries.WithLabelValues(s.name).Inc()
@@ -216,7 +216,7 @@ func (s *sender) sent(conn broker.Conn, a *answer, err error) {
 		}
 		switch {
 		case s.ended:
-		case attaching:
+		case attaching, isRefused:
 			s.quarantine(address, a, err)
 			s.quarantines[address].answers = append(s.quarantines[address].answers, s.waiting[address]...)
 			delete(s.waiting, address)
@@ -242,8 +242,8 @@ func (s *sender) sent(conn broker.Conn, a *answer, err error) {
 	switch {
 	case err == nil:
 		a.done(nil)
-	case isRefused:
-		a.done(refused)
+	case doubted:
+		time.AfterFunc(lossDelay, func() { s.believe(conn, a, refused) })
 	case ended:
 		a.done(errEnded)
 	case again:
@@ -252,6 +252,17 @@ func (s *sender) sent(conn broker.Conn, a *answer, err error) {
 	for _, a := range free {
 		s.send(a)
 	}
+}
+
+// believe takes a refusal for what it says if the connection has outlived it: a broker
+// that ends refuses, too, before it closes its connections.
+func (s *sender) believe(conn broker.Conn, a *answer, refused *broker.RefusedError) {
+	if !isDone(conn) {
+		a.done(refused)
+		return
+	}
+	answerRetries.WithLabelValues(s.name).Inc()
+	s.send(a)
 }
 
 func isDone(conn broker.Conn) bool {

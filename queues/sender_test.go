@@ -80,7 +80,8 @@ func TestSendsEachAnswerOnce(t *testing.T) {
 		b.Settle("first", nil) // now the first one to b
 		b.Settle("b", nil)     // now the other one, and c is attached
 		b.Settle("b", &broker.RefusedError{Reason: errors.New("no")})
-		s.put("b") // waits again
+		pass(2 * lossDelay) // or the refusal is not believed
+		s.put("b")          // waits again
 		before := s.came["b"]
 		holds.Store(false)
 		b.Lose(1)
@@ -155,6 +156,69 @@ func TestForgetsAnswers(t *testing.T) {
 		}
 		if first.Value() != nil {
 			t.Error("it is kept")
+		}
+	})
+}
+
+// TestRefusals has a message refused by a broker that goes on, and by one that ends then
+// and takes it when it is back: only the first has refused the message.
+func TestRefusals(t *testing.T) {
+	for name, tc := range map[string]struct {
+		outcome brokertest.Outcome
+		lose    bool // soon afterwards
+		want    string
+	}{
+		"goes on":         {brokertest.IsRefused, false, "a: there is no such address"},
+		"ends afterwards": {brokertest.IsRefused, true, "a: <nil>"},
+		"has ended":       {brokertest.IsRefusedAndLosesConnection, false, "a: <nil>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := brokertest.NewMemory()
+				b.Confirm = func(conn int, m *broker.Message) brokertest.Outcome {
+					if conn == 1 && m.Address == "a" {
+						return tc.outcome
+					}
+					return brokertest.Succeeds
+				}
+				s := sendTo(t, b)
+				s.put("a")
+				if tc.lose {
+					pass(lossDelay / 2)
+					b.Lose(1)
+				}
+				s.put("b")
+				pass(time.Minute)
+				if s.done[tc.want] != 1 || s.done["b: <nil>"] != 1 || len(s.done) != 2 {
+					t.Errorf("got %v, want %s", s.done, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// TestSilenceIsNoRefusal has a broker lose a connection, and then say nothing of the
+// message for long, as one does that is short of memory: it is neither refused nor sent
+// again.
+func TestSilenceIsNoRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := brokertest.NewMemory()
+		b.Confirm = func(conn int, _ *broker.Message) brokertest.Outcome {
+			if conn == 1 {
+				return brokertest.LosesConnection
+			}
+			return brokertest.IsIgnored
+		}
+		s := sendTo(t, b)
+		s.put("a")
+		pass(10 * time.Minute)
+		if s.came["a"] != 2 || len(s.done) != 0 {
+			t.Errorf("sent %d times, got %v", s.came["a"], s.done)
+		}
+		b.Settle("a", nil)
+		synctest.Wait()
+		if s.done["a: <nil>"] != 1 {
+			t.Errorf("got %v", s.done)
 		}
 	})
 }

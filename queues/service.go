@@ -213,17 +213,25 @@ func (s *Service) check() error {
 	if s.Unanswerable == nil {
 		s.Unanswerable = &Disposal{How: discard}
 	}
+	if s.ReplyTo == s.Address {
+		return errors.New("reply_to: is the address that requests come to: each answer would be a request again")
+	}
 	if _, err := parseBodyType(s.BodyType); err != nil {
 		return fmt.Errorf("body_type: %v", err)
 	}
 	if _, err := parseCorrelation(s.Correlation); err != nil {
 		return fmt.Errorf("correlation: %v", err)
 	}
-	if err := s.Unmatched.check(); err != nil {
-		return fmt.Errorf("unmatched: %v", err)
-	}
-	if err := s.Unanswerable.check(); err != nil {
-		return fmt.Errorf("unanswerable: %v", err)
+	for _, disposal := range []struct {
+		field string
+		*Disposal
+	}{{"unmatched", s.Unmatched}, {"unanswerable", s.Unanswerable}} {
+		if err := disposal.check(); err != nil {
+			return fmt.Errorf("%s: %v", disposal.field, err)
+		}
+		if disposal.Address == s.Address {
+			return fmt.Errorf("%s: '%s' is the address that requests come to: each dead letter would be a request again", disposal.field, s.Address)
+		}
 	}
 	if err := recipe.CheckSeed(s.Seed); err != nil {
 		return fmt.Errorf("seed: %v", err)

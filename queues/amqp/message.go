@@ -129,6 +129,7 @@ func copyInto(out, request *amqp.Message) {
 	if request.Properties != nil {
 		properties := *request.Properties
 		properties.To = nil
+		properties.UserID = nil // who sends the copy is another one, and brokers hold that against it
 		out.Properties = &properties
 	}
 	if kind, ok := request.Annotations[jmsType]; ok {

@@ -139,7 +139,7 @@ func TestDeadLetters(t *testing.T) {
 		"sequences": {Sequence: [][]any{{"a"}, {int32(7)}}},
 		"nothing":   {Value: amqp.Null{}},
 	} {
-		request.Properties = &amqp.MessageProperties{MessageID: uint64(7), To: new("/queue/orders"), ReplyTo: new("/nowhere"), Subject: new("s")}
+		request.Properties = &amqp.MessageProperties{MessageID: uint64(7), To: new("/queue/orders"), ReplyTo: new("/nowhere"), Subject: new("s"), UserID: []byte("other")}
 		request.ApplicationProperties = map[string]any{"kind": "quote"}
 		received := sent(t, request)
 		d := deliveryOf(address, received)
@@ -152,6 +152,9 @@ func TestDeadLetters(t *testing.T) {
 		p := got.Properties
 		if p.MessageID != uint64(7) || *p.ReplyTo != "/nowhere" || *p.Subject != "s" || *p.To != "/queue/dead" || *received.Properties.To != "/queue/orders" {
 			t.Errorf("%s: got %+v, and the request is %+v", name, p, received.Properties)
+		}
+		if p.UserID != nil {
+			t.Errorf("%s: it says that %s sends it", name, p.UserID)
 		}
 		if got.ApplicationProperties["kind"] != "quote" || got.Annotations["x-opt-other"] != nil || (got.Annotations[jmsType] == nil) != (name != "a text") {
 			t.Errorf("%s: got %v %v", name, got.ApplicationProperties, got.Annotations)

@@ -186,7 +186,10 @@ func (l *senderLink) attach(ctx context.Context) (err error) {
 	if l.sender, err = l.session.NewSender(ctx, l.address, options); err == nil {
 		return nil
 	}
-	if l.address == "" || l.conn.lost() || ctx.Err() != nil {
+	if l.address == "" {
+		return fmt.Errorf("%w: there is no link for messages to any address, as with sender_per_address off: %w", broker.ErrLost, err)
+	}
+	if l.conn.lost() || ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", broker.ErrLost, err)
 	}
 	return &broker.RefusedError{Reason: err}

@@ -108,13 +108,14 @@ func (s *subscription) Done() <-chan struct{} { return s.done }
 // Err implements broker.Subscription.
 func (s *subscription) Err() error { return s.err }
 
-// standard are the headers that are no properties of an application.
+// standard are the headers that are no properties of an application. RabbitMQ closes the
+// connection of one who says a user-id that is not its own.
 var standard = map[string]bool{
 	"destination": true, "message-id": true, "ack": true, "subscription": true, "reply-to": true,
 	"correlation-id": true, "content-type": true, "content-length": true, "persistent": true, "priority": true,
 	"redelivered": true, "receipt": true, "receipt-id": true, "transaction": true, "id": true,
 	"timestamp": true, "expires": true, "type": true, "amqp-message-id": true, "amq-msg-type": true,
-	"original-destination": true, "browser": true, "breadcrumbId": true,
+	"original-destination": true, "browser": true, "breadcrumbId": true, "user-id": true,
 }
 
 // deliveryOf returns a frame as a request. One that says how long its body is has

@@ -68,7 +68,7 @@ func TestDeliveryOf(t *testing.T) {
 func TestEncode(t *testing.T) {
 	m := &broker.Message{
 		Address: "/queue/r", Body: []byte("hello"), CorrelationID: []byte("bytes"), ContentType: "text/plain", Durable: true, Priority: new(uint8(0)),
-		Properties: []broker.Property{{Name: "kind", Value: "quote"}, {Name: "n", Value: int32(7)}, {Name: "destination", Value: "/queue/elsewhere"}, {Name: "receipt", Value: "1"}},
+		Properties: []broker.Property{{Name: "kind", Value: "quote"}, {Name: "n", Value: int32(7)}, {Name: "destination", Value: "/queue/elsewhere"}, {Name: "receipt", Value: "1"}, {Name: "user-id", Value: "other"}},
 		ReplyTo:    "/queue/nobody",
 	}
 	want := []header{

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -75,6 +76,9 @@ func ParseAddress(text string, ports Ports) (a Address, err error) {
 	a.Name = checked.Hostname()
 	if checked.Port() != "" {
 		port = checked.Port()
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return a, fmt.Errorf("port: '%s' is not from 1 to 65535", port)
+		}
 	}
 	a.Host = net.JoinHostPort(a.Name, port)
 	return a, nil

@@ -47,6 +47,8 @@ func TestWrongAddresses(t *testing.T) {
 		"amqp://":                           "is not a host",
 		"amqp://a:secret@:5672":             "is not a host",
 		"amqp://a:secret@mq.example:port":   "is not a host",
+		"amqp://a:secret@mq.example:0":      "port: '0' is not from 1 to 65535",
+		"amqp://a:secret@mq.example:65536":  "port: '65536' is not from 1 to 65535",
 		"amqp://a:secret%4@mq.example":      "password: it is not well escaped",
 		"amqp://a:{env.QUEUES_NONE}@mq":     "password",
 		"amqp://{env.QUEUES_NONE}:secret@m": "user",

@@ -53,6 +53,7 @@ const (
 	Succeeds Outcome = iota
 	IsRefused
 	LosesConnection
+	IsRefusedAndLosesConnection
 	IsIgnored
 )
 
@@ -193,6 +194,9 @@ func (c *memoryConn) Send(m *broker.Message, done func(error)) {
 	case LosesConnection:
 		c.end(errors.New("the broker closed the connection"))
 		done(broker.ErrLost)
+	case IsRefusedAndLosesConnection:
+		c.end(errors.New("the broker closed the connection"))
+		done(&broker.RefusedError{Reason: errors.New("the broker is ending")})
 	case IsIgnored:
 	}
 }
