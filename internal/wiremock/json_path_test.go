@@ -17,8 +17,16 @@ func TestMatchesJSONPathWithoutAText(t *testing.T) {
 		value value
 		want  bool
 	}{
-		{value{}, true}, {present(""), false}, {present("x"), true}, {present(`{"b":1}`), true}, {present(`{"a":1}`), false},
-		{present("   "), true}, {present("null"), false}, {present(`{"b":`), false}, {present(" [1,}"), false}, {present("<b/>"), false},
+		{value{}, true},
+		{present(""), false},
+		{present("x"), true},
+		{present(`{"b":1}`), true},
+		{present(`{"a":1}`), false},
+		{present("   "), true},
+		{present("null"), false},
+		{present(`{"b":`), false},
+		{present(" [1,}"), false},
+		{present("<b/>"), false},
 	} {
 		if got := meets(p, tc.value); got != tc.want {
 			t.Errorf("%+v: got %t", tc.value, got)

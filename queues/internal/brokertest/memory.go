@@ -232,7 +232,7 @@ func (c *memoryConn) Receive(ctx context.Context, source broker.Source) (broker.
 	case Succeeds:
 	case IsRefused:
 		return nil, errors.New("there is no such address")
-	case LosesConnection:
+	case LosesConnection, IsRefusedAndLosesConnection:
 		err := errors.New("the broker closed the connection")
 		c.end(err)
 		return nil, err
