@@ -5,6 +5,7 @@ package queues
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2"
@@ -109,7 +110,7 @@ func (a *App) parseService(d *caddyfile.Dispenser) error {
 	err := words.Options{
 		"name":         words.Value(&s.Name, words.Plain),
 		"broker":       words.Value(&s.Broker, words.Plain),
-		"concurrency":  words.Value(&s.Concurrency, words.Positive(strconv.Atoi)),
+		"concurrency":  words.Value(&s.Concurrency, words.Positive(parseCount)),
 		"match":        s.parseMatch,
 		"mappings":     words.Files(&s.MappingFiles),
 		"body":         words.Optional(&s.Body, words.Plain),
@@ -189,4 +190,12 @@ func parseDisposal(to **Disposal) func(*caddyfile.Dispenser) error {
 		}
 		return nil
 	}
+}
+
+func parseCount(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("'%s' is not a whole number", text)
+	}
+	return n, nil
 }
